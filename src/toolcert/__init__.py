@@ -1,0 +1,1 @@
+"""toolcert: can I trust this model, at this endpoint, to call tools?"""

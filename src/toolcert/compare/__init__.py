@@ -1,0 +1,1 @@
+"""Row matching, metrics, tests, verdicts, leaderboard."""

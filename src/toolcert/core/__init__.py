@@ -1,0 +1,1 @@
+"""Pure values and rules: no input, no output, nothing of the other packages."""

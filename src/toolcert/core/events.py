@@ -1,0 +1,55 @@
+"""Events: all that an engine tells the world. Every output is a handler of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from toolcert.core.cases import Case
+from toolcert.core.exchanges import Attempt
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
+from toolcert.core.values import Value
+
+
+class RunStarted(Value):
+    """The plan is known and the first case is about to be asked."""
+
+    manifest: Manifest
+    total: int | None
+    """Cases planned, where known."""
+    resumed: int = 0
+    """Cases found measured in the run log and not asked again."""
+
+
+class CaseStarted(Value):
+    """A worker took a case."""
+
+    case: Case
+
+
+class AttemptMade(Value):
+    """One try at one request ended, well or not."""
+
+    case: Case
+    attempt: Attempt
+    in_flight: int = 0
+    limit: int = 0
+    """How many requests the endpoint's adaptive limit allows now."""
+
+
+class CaseFinished(Value):
+    """A case ended; its record is on disk already."""
+
+    record: Record
+
+
+class RunFinished(Value):
+    """Nothing more will come."""
+
+    interrupted: bool = False
+    seconds: float = 0.0
+
+
+Event: TypeAlias = RunStarted | CaseStarted | AttemptMade | CaseFinished | RunFinished
+Handler: TypeAlias = Callable[[Event], None]

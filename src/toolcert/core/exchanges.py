@@ -1,0 +1,92 @@
+"""One request and everything that came back, as the wire carried it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from toolcert.core.requests import Request
+from toolcert.core.values import JsonObject, Value
+
+
+class FaultKind(StrEnum):
+    """Why an exchange gave nothing to judge. All but UNSUPPORTED are `not_measured`."""
+
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    RESET = "reset"
+    OVERSIZED = "oversized"
+    AUTH = "auth"
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    REJECTED = "rejected"
+    """A 4xx of no known meaning: ours, the vendor's or the feature's; a control request decides."""
+    UNKNOWN_MODEL = "unknown_model"
+    CONFIGURATION = "configuration"
+    UNSUPPORTED = "unsupported"
+    """The server says that it cannot do what was asked."""
+
+
+class Fault(Value):
+    """A failure of an attempt below the level of the protocol, or an error answer."""
+
+    kind: FaultKind
+    message: str
+    """One line, free of secrets: what happened, in the server's words where it had some."""
+    status: int | None = None
+
+
+class Timing(Value):
+    """Seconds since the attempt began (monotonic clock); None where that point was not reached."""
+
+    queue: float = 0.0
+    """Waited for a free slot before the attempt began."""
+    connect: float | None = None
+    first_byte: float | None = None
+    first_token: float | None = None
+    """First streamed event that carried content, reasoning or a piece of a call."""
+    last_byte: float | None = None
+
+
+class Attempt(Value):
+    """One try at a request."""
+
+    number: int
+    started_at: float
+    """Unix time, for people; differences come from `timing`."""
+    timing: Timing = Timing()
+    status: int | None = None
+    fault: Fault | None = None
+    retry_after: float | None = None
+    """Seconds the server asked us to wait."""
+    waited: float = 0.0
+    """Seconds waited before this attempt because of the one before."""
+
+
+class Exchange(Value):
+    """A request, its attempts, and the raw answer of the last one."""
+
+    request: Request
+    url: str = ""
+    sent: JsonObject | None = None
+    """The body as sent, where the dialect's form differs from `request.body`."""
+    status: int | None = None
+    headers: dict[str, str] = {}
+    """Response headers that matter (lower-case names), never a credential."""
+    payload: bytes = b""
+    """The body, or the whole event stream, exactly as received (secrets erased)."""
+    event_stream: bool = False
+    """Whether the answer came as a stream of events."""
+    fault: Fault | None = None
+    attempts: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was changed to get an answer at all, such as a refused parameter left out."""
+
+    @property
+    def last(self) -> Attempt:
+        return self.attempts[-1]
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the last attempt took, without queueing or back-off."""
+        return self.attempts[-1].timing.last_byte if self.attempts else None

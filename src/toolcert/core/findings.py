@@ -1,0 +1,52 @@
+"""Findings: named diagnoses, as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from toolcert.core.values import Value
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    """An agent breaks."""
+    WARNING = "warning"
+    """Some clients break."""
+    NOTE = "note"
+    """Worth knowing."""
+
+
+class Finding(Value):
+    """One named diagnosis with the smallest excerpt that proves it."""
+
+    code: str
+    severity: Severity
+    evidence: str = ""
+    turn: int = 0
+    """Which exchange of the case showed it (0-based)."""
+    call: int | None = None
+    """Which call of the answer, where it concerns one (0-based)."""
+
+
+class FindingKind(Value):
+    """A catalogue entry: what a code means and what to do about it."""
+
+    code: str
+    severity: Severity
+    title: str
+    """A short sentence: what is wrong."""
+    meaning: str
+    """What it does to an agent."""
+    cause: str
+    """What usually causes it."""
+    remedy: str
+    """What the reader can do."""
+    seen_in: tuple[str, ...] = ()
+    """Public reports of it (project and number): leads, not proof of today's state."""
+
+    @property
+    def anchor(self) -> str:
+        """The heading of this code in the documentation."""
+        return self.code.replace(".", "-").replace("_", "-").lower()

@@ -1,0 +1,44 @@
+"""The manifest of a run: who, what, when, with which versions; never a secret."""
+
+from __future__ import annotations
+
+from toolcert.core.targets import EndpointSpec, ModelInfo
+from toolcert.core.values import JsonObject, Value
+
+RUN_FORMAT = 1
+"""Version of the run log; readers refuse a newer one."""
+
+
+class Dataset(Value):
+    """The dataset of a verify run."""
+
+    path: str
+    digest: str | None = None
+    rows: int | None = None
+
+
+class Manifest(Value):
+    """What a run is about, written before its first record."""
+
+    run: str
+    """Short id of the run."""
+    job: str
+    """`probe` or `verify`."""
+    started_at: float
+    toolcert: str
+    """Version that made the run."""
+    finished_at: float | None = None
+    interrupted: bool = False
+    format: int = RUN_FORMAT
+    endpoints: tuple[EndpointSpec, ...] = ()
+    models: dict[str, tuple[ModelInfo, ...]] = {}
+    """Endpoint name to its models, those not asked included."""
+    suite: str | None = None
+    probes: tuple[str, ...] = ()
+    iterations: int | None = None
+    threshold: float = 0.9
+    dataset: Dataset | None = None
+    parameters: JsonObject = {}
+    """What else shaped the requests: temperature, max_tokens, adapter, stream mode, ..."""
+    argv: tuple[str, ...] = ()
+    versions: dict[str, str] = {}

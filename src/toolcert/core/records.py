@@ -1,0 +1,92 @@
+"""Records: one line of the run log each, complete in itself, verdict fields first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Finding
+from toolcert.core.outcomes import Outcome
+from toolcert.core.values import JsonObject, Value
+
+
+class ProbeFacts(Value):
+    """What a probe case measured besides its outcome."""
+
+    probe: str
+    iteration: int
+    called: bool | None = None
+    """A valid call of the right tool came in the first turn; None when not measured."""
+    handled: bool | None = None
+    """The tool's result was used; None when there was nothing to use or it was not measured."""
+    seconds: tuple[float, ...] = ()
+    """Time of each turn's last attempt."""
+    first_token: float | None = None
+    retried: bool = False
+    """Passed or failed only after a retry: kept apart from first tries."""
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    detail: JsonObject = {}
+    """Figures of one probe only (the first failing rung, the differing fields, ...)."""
+
+
+class RowFacts(Value):
+    """What a dataset row measured besides its outcome; all that comparing needs."""
+
+    index: int
+    content: str
+    """Hash of what was asked (messages, tools, tool_choice, parallel_tool_calls, response_format)."""
+    sampling: str = ""
+    """Hash of how it was asked (temperature, top_p, max_tokens, seed, stream)."""
+    called: bool | None = None
+    finish: str | None = None
+    calls: tuple[str, ...] = ()
+    """One digest per call: canonical name and arguments."""
+    names: tuple[str, ...] = ()
+    valid: bool | None = None
+    """All calls satisfy their schemas; None without calls or without a usable schema."""
+    correct: bool | None = None
+    """The row's own expectation was met; None where it had none."""
+    buckets: tuple[str, ...] = ()
+    """Why calls are invalid: InvalidJson, UnknownName, SchemaMismatch.<keyword>, ..."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    fingerprint: str | None = None
+    answered_as: str | None = None
+    """The model name in the answer."""
+    id_style: str | None = None
+    text_beside_call: bool = False
+    seconds: float | None = None
+    first_token: float | None = None
+    attempts: int = 1
+    tools: int = 0
+    turns: int = 0
+    streamed: bool = False
+    tags: tuple[str, ...] = ()
+
+
+class Detail(Value):
+    """The evidence behind a verdict; last on the line so that readers of verdicts can stop early."""
+
+    findings: tuple[Finding, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    expected: Any = None
+
+
+class Record(Value):
+    """The result of one case."""
+
+    case: str
+    endpoint: str
+    model: str
+    outcome: Outcome
+    reason: str = ""
+    """Why it is not `passed`, in words for people."""
+    codes: tuple[str, ...] = ()
+    """The codes of its findings, each once, errors first."""
+    at: float = 0.0
+    """Unix time the case finished."""
+    probe: ProbeFacts | None = None
+    row: RowFacts | None = None
+    detail: Detail = Detail()

@@ -1,0 +1,62 @@
+"""What is asked, in the neutral form every dialect translates from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from toolcert.core.values import JsonObject, Value
+
+
+class RequestKind(StrEnum):
+    """Which door of the server a request goes through."""
+
+    CHAT = "chat"
+    COMPLETIONS = "completions"
+
+
+class Request(Value):
+    """One request: an OpenAI chat-completions body, complete with `model`."""
+
+    body: JsonObject
+    kind: RequestKind = RequestKind.CHAT
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model", ""))
+
+    @property
+    def stream(self) -> bool:
+        return self.body.get("stream") is True
+
+    @property
+    def tools(self) -> list[Any]:
+        """The offered tools as written; elements are judged, not trusted."""
+        tools = self.body.get("tools")
+        return tools if isinstance(tools, list) else []
+
+
+def tool(name: str, description: str, parameters: JsonObject | None = None, **extra: Any) -> JsonObject:
+    """A function tool in the protocol's form."""
+    function: JsonObject = {"name": name, "description": description, **extra}
+    if parameters is not None:
+        function["parameters"] = parameters
+    return {"type": "function", "function": function}
+
+
+def system(content: str) -> JsonObject:
+    """A system message."""
+    return {"role": "system", "content": content}
+
+
+def user(content: str) -> JsonObject:
+    """A user message."""
+    return {"role": "user", "content": content}
+
+
+def tool_result(call_id: str | None, content: str, name: str | None = None) -> JsonObject:
+    """The answer of a tool to one call."""
+    message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": content}
+    if name is not None:
+        message["name"] = name
+    return message

@@ -1,0 +1,63 @@
+"""Secrets that cannot be printed by accident, and the eraser for text that may carry one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+HIDDEN = "[secret]"
+_SHORTEST_ERASED = 6
+"""Erasing a shorter value would tear harmless text apart ("x" is a common dummy key)."""
+
+
+class Secret:
+    """A key or token whose value shows only through `reveal()`."""
+
+    __slots__ = ("_value", "source")
+
+    def __init__(self, value: str, *, source: str) -> None:
+        self._value = value
+        self.source = source
+
+    def reveal(self) -> str:
+        """The value itself, for the request header and nothing else."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"Secret(from {self.source})"
+
+    def __str__(self) -> str:
+        return HIDDEN
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a Secret is never serialised; resolve it again from its source")
+
+
+class Eraser:
+    """Replaces known secret values in whatever is about to be kept or shown."""
+
+    def __init__(self, secrets: Iterable[Secret] = ()) -> None:
+        self._texts: list[str] = []
+        self._bytes: list[bytes] = []
+        for secret in secrets:
+            self.add(secret)
+
+    def add(self, secret: Secret) -> None:
+        """Erase this secret from now on (tokens are learnt while running)."""
+        value = secret.reveal()
+        if len(value) >= _SHORTEST_ERASED and value not in self._texts:
+            self._texts.append(value)
+            self._bytes.append(value.encode())
+
+    def text(self, text: str) -> str:
+        """`text` without any known secret."""
+        for value in self._texts:
+            if value in text:
+                text = text.replace(value, HIDDEN)
+        return text
+
+    def bytes(self, data: bytes) -> bytes:
+        """`data` without any known secret; vendors do echo keys in their errors."""
+        for value in self._bytes:
+            if value in data:
+                data = data.replace(value, HIDDEN.encode())
+        return data

@@ -1,0 +1,22 @@
+"""The base of every value: frozen, keyword-only, compact on the wire."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, dataclass_transform
+
+import msgspec
+
+JsonObject: TypeAlias = dict[str, Any]
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class ValueMeta(msgspec.StructMeta):
+    """Makes frozen and keyword-only the default of every value, said once."""
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> ValueMeta:
+        settings = {"frozen": True, "kw_only": True, "omit_defaults": True} | config
+        return super().__new__(mcls, name, bases, namespace, **settings)
+
+
+class Value(msgspec.Struct, metaclass=ValueMeta):
+    """A plain serialisable value; fields at their default are left out of its JSON."""

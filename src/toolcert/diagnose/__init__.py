@@ -1,0 +1,1 @@
+"""One small function per finding, registered with its catalogue entry."""

@@ -1,0 +1,1 @@
+"""One module per dialect: auth, model listing, request shape, error reading."""

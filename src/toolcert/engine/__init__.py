@@ -1,0 +1,1 @@
+"""The scheduler: plan in, events out."""

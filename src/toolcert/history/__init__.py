@@ -1,0 +1,1 @@
+"""The store of finished runs: import, export, trends, drift."""

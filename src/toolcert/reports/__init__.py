@@ -1,0 +1,1 @@
+"""Console, JSON, JUnit, Markdown, CSV, HTML: each reads events or a finished run."""

@@ -1,0 +1,1 @@
+"""The run log: writing, torn-tail repair, resume, reading."""

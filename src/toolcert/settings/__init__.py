@@ -1,0 +1,1 @@
+"""One definition of every option, toolcert.toml, the environment, and who wins."""

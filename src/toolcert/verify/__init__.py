@@ -1,0 +1,1 @@
+"""Dataset reading, model adapters, replay, summary."""

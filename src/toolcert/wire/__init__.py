@@ -1,0 +1,1 @@
+"""Bytes in and out: HTTP, event streams, timeouts, retries, adaptive concurrency."""

@@ -1,0 +1,1 @@
+"""A front door: the older tool of this name, translated onto toolcert."""
