@@ -11,7 +11,7 @@ ToolcertError                  base: a message, a remedy, an exit code
 │   ├── UnreachableError       3  no answer from the endpoint
 │   ├── UnauthorisedError      3  the endpoint refuses the key
 │   └── ListingError           3  the endpoint answers, but gives no usable model list
-└── GateFailed                 1  a threshold, gate or regression check was not met
+└── GateError                  1  a threshold, gate or regression check was not met
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class ListingError(NothingMeasuredError):
     """The endpoint gives no usable list of models."""
 
 
-class GateFailed(ToolcertError):
+class GateError(ToolcertError):
     """A gate the user set was not met."""
 
     exit_code = ExitCode.FAILED

@@ -1,0 +1,135 @@
+"""The local engine: workers in this process pull cases and emit events."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+from toolcert.core.cases import Case
+from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunFinished, RunStarted
+from toolcert.core.exchanges import Attempt
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import ProbeFacts, Record, RowFacts
+from toolcert.engine.budget import Budget, BudgetedSession, BudgetSpent
+from toolcert.engine.interrupt import GRACE_SECONDS, on_interrupt
+from toolcert.engine.plan import Plan, Session, Work
+from toolcert.engine.queue import CaseQueue
+
+
+class LocalEngine:
+    """Runs a plan with so many workers per endpoint."""
+
+    def __init__(
+        self,
+        sessions: Mapping[str, Session],
+        *,
+        concurrency: Mapping[str, int],
+        handlers: Sequence[Handler] = (),
+        max_requests: int | None = None,
+    ) -> None:
+        self._budget = Budget(max_requests)
+        self._sessions = sessions if max_requests is None else self._budgeted(sessions)
+        self._concurrency = concurrency
+        self._handlers = handlers
+        self._workers: list[asyncio.Task[None]] = []
+
+    async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
+        """Do every case of the plan; an exception is ours and ends the run with what is done on disk."""
+        begun = time.monotonic()
+        queue = CaseQueue(plan.sources())
+        self._emit(started)
+        interrupted = False
+
+        def wind_down() -> None:
+            nonlocal interrupted
+            interrupted = True
+            queue.close()
+            asyncio.get_running_loop().call_later(GRACE_SECONDS, self._cancel)
+
+        with on_interrupt(wind_down, self._cancel):
+            await self._work_off(plan, work, queue)
+        finished = RunFinished(interrupted=interrupted, seconds=time.monotonic() - begun)
+        self._emit(finished)
+        return finished
+
+    async def _work_off(self, plan: Plan, work: Work, queue: CaseQueue) -> None:
+        self._workers = [
+            asyncio.create_task(self._worker(endpoint, plan, work, queue))
+            for endpoint in self._sessions
+            for _ in range(self._concurrency[endpoint])
+        ]
+        try:
+            await _first_failure(self._workers)
+        finally:
+            self._cancel()
+            await asyncio.gather(*self._workers, return_exceptions=True)
+
+    async def _worker(self, endpoint: str, plan: Plan, work: Work, queue: CaseQueue) -> None:
+        session = self._sessions[endpoint]
+        while (case := await queue.take(endpoint)) is not None:
+            self._emit(CaseStarted(case=case))
+            record = await self._perform(case, work, session)
+            self._emit(CaseFinished(record=record))
+            queue.done(plan.after(record))
+
+    async def _perform(self, case: Case, work: Work, session: Session) -> Record:
+        if case.skip:
+            return skipped(case, case.skip)
+        if self._budget.spent:
+            return self._over_budget(case)
+
+        def on_attempt(attempt: Attempt) -> None:
+            self._emit(AttemptMade(case=case, attempt=attempt))
+
+        try:
+            return await work.perform(case, session, on_attempt)
+        except BudgetSpent:
+            return self._over_budget(case)
+
+    def _over_budget(self, case: Case) -> Record:
+        return skipped(case, f"the limit of {self._budget.limit} requests was reached")
+
+    def _budgeted(self, sessions: Mapping[str, Session]) -> dict[str, Session]:
+        return {name: BudgetedSession(session, self._budget) for name, session in sessions.items()}
+
+    def _emit(self, event: Event) -> None:
+        for handler in self._handlers:
+            handler(event)
+
+    def _cancel(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
+
+
+def skipped(case: Case, reason: str) -> Record:
+    """The record of a case that was not asked."""
+    probe = None if case.probe is None else ProbeFacts(probe=case.probe, iteration=case.iteration or 0)
+    row = None if case.index is None else RowFacts(index=case.index, content=str(case.extra.get("content", "")))
+    return Record(
+        case=case.key,
+        endpoint=case.endpoint,
+        model=case.model,
+        outcome=Outcome.SKIPPED,
+        reason=reason,
+        at=time.time(),
+        probe=probe,
+        row=row,
+    )
+
+
+async def _first_failure(workers: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for all workers, or for the first that fails; a cancelled worker is no failure."""
+    if not workers:
+        return
+    done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+    pending = set(workers) - done
+    while pending and not any(_failed(task) for task in done):
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
+    for task in done:
+        if _failed(task):
+            task.result()
+
+
+def _failed(task: asyncio.Task[None]) -> bool:
+    return not task.cancelled() and task.exception() is not None

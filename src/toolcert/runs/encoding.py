@@ -1,0 +1,174 @@
+"""Records as lines: verdict fields first, evidence last, the answer as the wire carried it.
+
+A line is `{<verdict fields>,"detail":{...}}`. A reader of verdicts stops at the detail key, which
+cannot occur earlier: inside a JSON string its quotes would be escaped.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from toolcert.core.exchanges import Attempt, Exchange, Fault
+from toolcert.core.findings import Finding
+from toolcert.core.records import Detail, Record
+from toolcert.core.replies import Reply
+from toolcert.core.requests import Request
+from toolcert.core.values import JsonObject, Value
+from toolcert.wire.reading import read_reply
+
+DETAIL_MARK = b',"detail":'
+
+
+class Keep(StrEnum):
+    """How much of each exchange a run keeps."""
+
+    RAW = "raw"
+    """Everything the wire carried: runs can be judged again."""
+    ASSEMBLED = "assembled"
+    """The answer as read, without the raw body or events."""
+    VERDICTS = "verdicts"
+    """Verdict fields only: no request, no answer, no excerpt."""
+
+
+class StoredExchange(Value):
+    """An exchange as written: the raw answer is in `response` or, when it is no one-line JSON, in `response_text`."""
+
+    request: Request
+    url: str = ""
+    sent: JsonObject | None = None
+    status: int | None = None
+    headers: dict[str, str] = {}
+    event_stream: bool = False
+    fault: Fault | None = None
+    attempts: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    response: msgspec.Raw = msgspec.Raw()
+    response_text: str | None = None
+    response_bytes: bytes | None = None
+    """Base64 of an answer that is not UTF-8."""
+    reply: Reply | None = None
+
+
+class StoredDetail(Value):
+    """The detail of a record as written."""
+
+    findings: tuple[Finding, ...] = ()
+    exchanges: tuple[StoredExchange, ...] = ()
+    expected: Any = None
+
+
+class _DetailPart(Value):
+    detail: StoredDetail = StoredDetail()
+
+
+_encoder = msgspec.json.Encoder()
+_head_decoder = msgspec.json.Decoder(Record)
+_detail_decoder = msgspec.json.Decoder(_DetailPart)
+_NO_DETAIL = Detail()
+
+
+def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
+    """One line of the run log, newline included."""
+    head = _encoder.encode(msgspec.structs.replace(record, detail=_NO_DETAIL))
+    if keep is Keep.VERDICTS or record.detail == _NO_DETAIL:
+        return head + b"\n"
+    detail = StoredDetail(
+        findings=record.detail.findings,
+        exchanges=tuple(_store(exchange, keep) for exchange in record.detail.exchanges),
+        expected=record.detail.expected,
+    )
+    return b"".join((head[:-1], DETAIL_MARK, _encoder.encode(detail), b"}\n"))
+
+
+def decode_head(line: bytes) -> Record:
+    """The verdict fields of a line, without decoding its evidence."""
+    end = line.find(DETAIL_MARK)
+    return _head_decoder.decode(line if end < 0 else line[:end] + b"}")
+
+
+def decode_record(line: bytes) -> Record:
+    """A whole line."""
+    stored = _detail_decoder.decode(line).detail
+    detail = Detail(
+        findings=stored.findings,
+        exchanges=tuple(_restore(exchange) for exchange in stored.exchanges),
+        expected=stored.expected,
+    )
+    return msgspec.structs.replace(decode_head(line), detail=detail)
+
+
+def decode_replies(line: bytes) -> tuple[Reply, ...]:
+    """The answers of a line as read: from the raw wire, or as kept by `Keep.ASSEMBLED`."""
+    exchanges = _detail_decoder.decode(line).detail.exchanges
+    return tuple(exchange.reply or read_reply(_restore(exchange)) for exchange in exchanges)
+
+
+def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
+    raw, text, other, reply = msgspec.Raw(), None, None, None
+    if keep is Keep.ASSEMBLED:
+        reply = read_reply(exchange) if exchange.fault is None else None
+    elif exchange.payload:
+        raw, text, other = _raw_forms(exchange.payload, event_stream=exchange.event_stream)
+    return StoredExchange(
+        request=exchange.request,
+        url=exchange.url,
+        sent=exchange.sent,
+        status=exchange.status,
+        headers=exchange.headers,
+        event_stream=exchange.event_stream,
+        fault=exchange.fault,
+        attempts=exchange.attempts,
+        notes=exchange.notes,
+        response=raw,
+        response_text=text,
+        response_bytes=other,
+        reply=reply,
+    )
+
+
+def _raw_forms(payload: bytes, *, event_stream: bool) -> tuple[msgspec.Raw, str | None, bytes | None]:
+    """The answer as JSON to splice, as text, or as bytes: the first of these that loses nothing."""
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
+        return msgspec.Raw(), None, payload
+    if not event_stream and _is_one_line_json(payload):
+        return msgspec.Raw(payload), None, None
+    return msgspec.Raw(), text, None
+
+
+def _is_one_line_json(payload: bytes) -> bool:
+    # Outer white space or a newline would not survive the splice, so such an answer is kept as text.
+    if payload[:1] not in (b"{", b"[") or payload[-1:] not in (b"}", b"]") or b"\n" in payload or b"\r" in payload:
+        return False
+    try:
+        msgspec.json.decode(payload, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _restore(stored: StoredExchange) -> Exchange:
+    return Exchange(
+        request=stored.request,
+        url=stored.url,
+        sent=stored.sent,
+        status=stored.status,
+        headers=stored.headers,
+        payload=_payload(stored),
+        event_stream=stored.event_stream,
+        fault=stored.fault,
+        attempts=stored.attempts,
+        notes=stored.notes,
+    )
+
+
+def _payload(stored: StoredExchange) -> bytes:
+    if stored.response_bytes is not None:
+        return stored.response_bytes
+    if stored.response_text is not None:
+        return stored.response_text.encode()
+    return bytes(stored.response)

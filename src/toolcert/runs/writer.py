@@ -1,0 +1,116 @@
+"""Writing the run log: append-only, durable when reported, never damaged by a full disk."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.errors import OutputError
+from toolcert.core.events import CaseFinished, Event, RunFinished
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
+from toolcert.runs.encoding import Keep, encode_record
+from toolcert.runs.files import output_errors, write_whole
+from toolcert.runs.lock import hold
+
+RECORDS = "records.jsonl"
+MANIFEST = "manifest.json"
+SYNC_SECONDS = 1.0
+"""A power cut loses at most this much; a crash of the process loses nothing that was reported."""
+
+
+class RunWriter:
+    """The one writer of a run folder; a handler of events that must come first in line."""
+
+    def __init__(self, folder: Path, manifest: Manifest, *, keep: Keep = Keep.RAW) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._keep = keep
+        self._path = folder / RECORDS
+        with output_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = hold(folder)
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+        self._synced = time.monotonic()
+        repair_tail(self._path)
+        write_manifest(folder, manifest)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            self.append(event.record)
+        elif isinstance(event, RunFinished):
+            self.finish(interrupted=event.interrupted)
+
+    def append(self, record: Record) -> None:
+        """Write one record; it is with the operating system when this returns."""
+        line = encode_record(record, self._keep)
+        with output_errors(self._path):
+            self._write_all(line)
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                self._sync()
+
+    def finish(self, *, interrupted: bool = False) -> None:
+        """Write the end into the manifest and let go of the folder."""
+        finished = msgspec.structs.replace(self.manifest, finished_at=time.time(), interrupted=interrupted)
+        with output_errors(self._path):
+            self._sync()
+        write_manifest(self.folder, finished)
+        self.manifest = finished
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder without saying that the run ended."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+            self._lock.close()
+
+    def _write_all(self, line: bytes) -> None:
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            # A full disk may have taken part of the line; the log must end with a whole one.
+            repair_tail(self._path)
+            raise
+
+    def _sync(self) -> None:
+        os.fsync(self._file)
+        self._synced = time.monotonic()
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest beside the records."""
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+    write_whole(folder / MANIFEST, [text, b"\n"])
+
+
+def repair_tail(path: Path) -> int:
+    """Cut a torn last line off and say how many bytes that were."""
+    try:
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            whole = _end_of_last_line(file.fileno(), size)
+            if whole != size:
+                file.truncate(whole)
+            return size - whole
+    except OSError as error:
+        raise OutputError(f"cannot repair {path}: {error.strerror or error}.") from error
+
+
+def _end_of_last_line(handle: int, size: int) -> int:
+    """Offset just behind the last newline, found from the end in blocks."""
+    block = 1 << 16
+    end = size
+    while end > 0:
+        start = max(0, end - block)
+        os.lseek(handle, start, os.SEEK_SET)
+        found = os.read(handle, end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
