@@ -1,0 +1,29 @@
+"""All commands by name, so that `toolcert --help` need not import one of them.
+
+To add a command: write `cli/NAME.py` with a click command, and enter it here under its section.
+The short help must equal the command's own; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """Where a command lives and what it does."""
+
+    target: str
+    """`module:attribute`, imported when the command is called."""
+    help: str
+
+
+SECTIONS: dict[str, dict[str, Entry]] = {
+    "Measure": {},
+    "Read results": {},
+    "Endpoints": {},
+    "Set up": {
+        "completion": Entry("toolcert.cli.completion:completion", "Print the script that completes toolcert commands."),
+    },
+}
+
+COMMANDS: dict[str, Entry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}

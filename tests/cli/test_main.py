@@ -1,0 +1,188 @@
+"""The command line's foundation: lazy commands, one-line errors, exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from toolcert.cli import table
+from toolcert.cli.errors import BUG
+from toolcert.cli.lazy import LazyGroup
+from toolcert.cli.main import cli
+from toolcert.core.errors import ExitCode, GateError, NothingMeasuredError, UsageError
+
+HEAVY = (
+    "aiohttp",
+    "jsonschema_rs",
+    "msgspec",
+    "scipy",
+    "numpy",
+    "sqlalchemy",
+    "jinja2",
+    "rich",
+    "uvloop",
+    "yaml",
+    "asyncio",
+)
+HELP_AND_MODULES = """
+import sys
+from toolcert.cli.main import cli
+cli.main(["--help"], standalone_mode=False)
+print(*sys.modules, file=sys.stderr)
+"""
+ENDLESS_OUTPUT = """
+import click, sys
+from toolcert.cli.main import cli, main
+talker = click.Command("completion", callback=lambda: [click.echo("x" * 999) for _ in range(999)])
+cli.get_command = lambda *_: talker
+sys.argv = ["toolcert", "completion"]
+main()
+"""
+
+
+def group_with(function: Callable[[], Any]) -> LazyGroup:
+    """A group whose only command `go` runs `function`."""
+    group = LazyGroup("toolcert", sections={"Test": {"go": table.Entry("unused:unused", "")}})
+    command = click.Command("go", callback=function)
+    group.get_command = lambda _ctx, _name: command  # type: ignore[method-assign] # the table imports modules only
+    return group
+
+
+def run(function: Callable[[], Any]) -> Result:
+    return CliRunner().invoke(group_with(function), ["go"])
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def function() -> None:
+        raise error
+
+    return function
+
+
+def test_help_imports_no_network_schema_or_science_library() -> None:
+    done = subprocess.run([sys.executable, "-c", HELP_AND_MODULES], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert "click" in loaded
+    assert loaded.isdisjoint(HEAVY)
+    for name in table.COMMANDS:
+        assert name in done.stdout
+
+
+def cpu_seconds(*arguments: str) -> float:
+    before = os.times()
+    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not account the CPU time of children")
+def test_help_costs_at_most_six_times_a_bare_interpreter() -> None:
+    """Interleaved, best of five: shared machines make single measurements lie."""
+    pairs = [(cpu_seconds("-c", "pass"), cpu_seconds("-m", "toolcert", "--help")) for _ in range(5)]
+    bare, helped = (min(column) for column in zip(*pairs, strict=True))
+    assert helped <= 6 * bare, f"toolcert --help took {helped / bare:.1f} x of python -c pass"
+
+
+@pytest.mark.parametrize("name", table.COMMANDS)
+def test_short_help_of_the_table_is_the_commands_own(name: str) -> None:
+    entry = table.COMMANDS[name]
+    module, _, attribute = entry.target.partition(":")
+    command = getattr(importlib.import_module(module), attribute)
+    assert command.name == name
+    assert command.get_short_help_str(limit=200) == entry.help
+
+
+@pytest.mark.parametrize("name", table.COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    result = CliRunner().invoke(cli, [name, "--help"])
+    assert result.exit_code == 0
+    assert table.COMMANDS[name].help.rstrip(".") in " ".join(result.output.split())
+
+
+def test_user_error_is_a_line_a_remedy_and_an_exit_code() -> None:
+    result = run(raising(UsageError("no endpoint was given.", remedy="name one.")))
+    assert result.exit_code == 2
+    assert result.stderr == "Error: no endpoint was given.\nRemedy: name one.\n"
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("error", "code"), [(NothingMeasuredError("x"), 3), (GateError("x"), 1)])
+def test_exit_code_is_the_errors_own(error: Exception, code: int) -> None:
+    assert run(raising(error)).exit_code == code
+
+
+def test_unexpected_exception_is_our_bug_with_traceback() -> None:
+    result = run(raising(ZeroDivisionError("oops")))
+    assert result.exit_code == BUG
+    assert "Traceback" in result.stderr
+    assert "This is a bug in toolcert" in result.stderr
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), click.Abort()])
+def test_interruption_is_130(interruption: BaseException) -> None:
+    result = run(raising(interruption))
+    assert result.exit_code == 130
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (ExitCode.FAILED, 1), (ExitCode.NOTHING_MEASURED, 3)])
+def test_a_commands_return_value_is_the_exit_code(returned: ExitCode | None, code: int) -> None:
+    assert run(lambda: returned).exit_code == code
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    """`toolcert ... | head` neither shows a traceback nor looks like a failed check."""
+    child = subprocess.Popen([sys.executable, "-c", ENDLESS_OUTPUT], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.read(10)
+    child.stdout.close()
+    assert child.stderr is not None
+    assert child.stderr.read() == b""
+    child.stderr.close()
+    assert child.wait(timeout=20) == 141
+
+
+def test_mistyped_command_is_a_usage_error_that_suggests_the_nearest() -> None:
+    result = CliRunner().invoke(cli, ["compleation"])
+    assert result.exit_code == 2
+    assert "Did you mean 'completion'?" in result.stderr
+
+
+def test_version() -> None:
+    from toolcert.version import __version__
+
+    assert CliRunner().invoke(cli, ["--version"]).output == f"toolcert, version {__version__}\n"
+
+
+@pytest.mark.parametrize(("no_color", "colored"), [("1", False), ("", True)])
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch, no_color: str, colored: bool) -> None:
+    """`NO_COLOR` set to anything but nothing keeps escape codes away, even on a terminal."""
+    monkeypatch.setenv("NO_COLOR", no_color)
+    group = group_with(raising(UsageError("wrong")))
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda _stream, color=None: color is False)
+    result = CliRunner().invoke(group, ["go"], color=True)
+    assert ("\x1b[" in result.stderr) is colored
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(shell: str) -> None:
+    result = CliRunner().invoke(cli, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_TOOLCERT_COMPLETE" in result.output
+
+
+def test_completion_knows_the_commands() -> None:
+    """The script asks the program itself, which answers from the table."""
+    environment = os.environ | {"_TOOLCERT_COMPLETE": "bash_complete", "COMP_WORDS": "toolcert comp", "COMP_CWORD": "1"}
+    answer = subprocess.run(
+        [sys.executable, "-m", "toolcert"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "plain,completion" in answer.stdout
