@@ -1,0 +1,80 @@
+"""What all tests share: the big parts and their markers, and an environment without the user's own settings."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import parts
+
+FOREIGN_VARIABLES = ("TOOLCERT_", "WATSONX_", "LITELLM_", "MODEL_TESTER_", "OPENAI_")
+PROXY_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m "not heavy"` selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(parts.PARTS[name].heavy for name in _needed(item)):
+            item.add_marker("heavy")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name in _needed(item):
+        reason = parts.missing(name)
+        if reason and parts.required(name):
+            pytest.fail(f"missing in CI: {reason}", pytrace=False)
+        if reason:
+            pytest.skip(reason)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Close the run by saying what was left out and why; the skips of single tests are counted by reason."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section("left out")
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count} x {reason}")
+
+
+def _needed(item: pytest.Item) -> list[str]:
+    names = [name for marker in item.iter_markers("needs") for name in marker.args]
+    unknown = [name for name in names if name not in parts.PARTS]
+    if unknown:
+        raise pytest.UsageError(f"{item.nodeid} needs unknown parts: {', '.join(unknown)}")
+    return names
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment() -> Iterator[None]:
+    """No setting, key or proxy of the user reaches a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if _foreign(name.upper())]:
+            patch.delenv(name)
+        yield
+
+
+def _foreign(name: str) -> bool:
+    return name.startswith(FOREIGN_VARIABLES) or name.endswith("_API_KEY") or name in PROXY_VARIABLES
+
+
+@pytest.fixture(scope="session")
+def part() -> Callable[[str], Path]:
+    """Where a part is: `part("browser")` is its program; for tests marked with `needs`."""
+
+    def locate(name: str) -> Path:
+        found = parts.PARTS[name].locate()
+        assert found is not None, f"mark the test with needs({name!r})"
+        return found
+
+    return locate
+
+
+@pytest.fixture(scope="session")
+def shared_dir(part: Callable[[str], Path]) -> Path:
+    """The folder with the reference data, for tests marked with `needs("shared")`."""
+    return part("shared")
