@@ -1,0 +1,82 @@
+"""Reading JSON text that somebody else wrote: strict, bounded, and never with a surprise.
+
+What is not JSON here, though `json.loads` would take it: NaN and Infinity, lone surrogates (no
+UTF-8 can carry them), and nesting beyond MAX_DEPTH. Repeated keys are JSON; the last one counts.
+Numbers too large for a double stay exact, as Decimal, up to MAX_DIGITS digits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from decimal import Decimal
+from typing import Any, NoReturn
+
+import msgspec
+
+MAX_DEPTH = 200
+"""Deeper nesting is refused: below the limit of the schema library (255), far above any real call."""
+
+MAX_DIGITS = 4300
+"""Longer numbers are refused, as by Python's own parser: converting them costs quadratic time."""
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+class NotJson(ValueError):  # noqa: N818 - a fact about the text, not an error of ours
+    """The text is not JSON; the message says why."""
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text; NotJson for anything else."""
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return _parse_carefully(text)
+
+
+def _parse_carefully(text: str) -> Any:
+    """Parse again where the fast parser refused: big numbers are kept, the rest gets a clear reason."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_exact_float, parse_int=_exact_int)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{error.msg} at character {error.pos}") from None
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise NotJson("a lone surrogate, which is not Unicode text") from None
+    return value
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for token in _STRUCTURE.finditer(text):
+        mark = text[token.start()]
+        if mark in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in "]}":
+            depth -= 1
+    return deepest
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise NotJson(f"{name} is not a JSON value")
+
+
+def _exact_float(digits: str) -> float | Decimal:
+    number = float(digits)
+    if abs(number) <= sys.float_info.max:
+        return number
+    exact = Decimal(digits)
+    if exact.adjusted() > MAX_DIGITS:
+        raise NotJson(f"a number of more than {MAX_DIGITS} digits")
+    return exact
+
+
+def _exact_int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise NotJson(f"a number of more than {MAX_DIGITS} digits")
+    return int(digits)

@@ -1,0 +1,236 @@
+"""Judging a call's arguments against its tool's schema: by keyword, with the path, never by exception.
+
+Draft 2020-12 applies where a schema names none (or one nobody knows); `format` is an annotation;
+a remote `$ref` is never fetched. See docs/explanation/json-schema.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from toolcert.core.jsontext import NotJson, parse_json
+from toolcert.core.mending import Mended, Misfit, mend
+from toolcert.core.values import Value
+
+_MAX_VIOLATIONS = 25
+"""Enough to explain a fault; a hostile answer could break one schema a million times."""
+_MAX_MENDED = 1000
+"""Beyond so many errors nobody would coerce, and trying costs time."""
+_MAX_MESSAGE = 300
+_SUBSCHEMA_KEYWORDS = frozenset(
+    (
+        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"),
+        *("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"),
+        *("not", "if", "then", "else", "dependentSchemas"),
+    )
+)
+_CANNOT_JUDGE = ("BacktrackLimitExceeded", "RegexEngineFailure")
+_UNKNOWN_DRAFT = "Unknown meta-schema"
+
+
+class Bucket(StrEnum):
+    """Why a call is not simply valid."""
+
+    INVALID_JSON = "InvalidJson"
+    SCHEMA_MISMATCH = "SchemaMismatch"
+    DOUBLE_ENCODED = "DoubleEncoded"
+    """JSON inside a string where the schema wants an object or array."""
+    NOT_STRING = "NotString"
+    """An object where the protocol wants JSON text."""
+    EMPTY = "Empty"
+    """Nothing given; fine (a warning) where the tool requires nothing."""
+    BAD_SCHEMA = "BadSchema"
+    """The tool's own schema is broken: the dataset's fault, nothing is judged."""
+
+
+class Violation(Value):
+    """One keyword of the schema that the arguments break."""
+
+    keyword: str
+    path: str
+    """JSON pointer into the arguments; empty for the whole."""
+    message: str
+
+
+class Judgement(Value):
+    """What the schema says about one call's arguments."""
+
+    ok: bool | None
+    """None when it cannot be judged, because the schema itself is broken."""
+    bucket: Bucket | None = None
+    violations: tuple[Violation, ...] = ()
+    coercible: bool = False
+    """Whether the usual client-side coercion ("5" to 5, decoding a JSON string) would make it valid."""
+    arguments: Any = None
+    """The arguments as parsed, where they parse."""
+    message: str = ""
+    """What is wrong, in one line, where no violation says it."""
+    double_encoded: tuple[str, ...] = ()
+    """JSON pointers to values that are JSON inside a string."""
+
+
+class Validator:
+    """A compiled schema, or the reason why there is none."""
+
+    __slots__ = ("_compiled", "fault")
+
+    def __init__(self, compiled: Any, fault: str = "") -> None:
+        self._compiled = compiled
+        self.fault = fault
+
+    def judge(self, arguments: Any) -> Judgement:
+        """Judge the `arguments` of a call exactly as the server wrote them."""
+        if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+            return self._judge_empty()
+        if not isinstance(arguments, str):
+            return self._judge_object(arguments)
+        try:
+            value = parse_json(arguments)
+        except NotJson as reason:
+            return Judgement(ok=False, bucket=Bucket.INVALID_JSON, message=str(reason))
+        if self._compiled is None:
+            return self._unjudged(value)
+        if self._compiled.is_valid(value):
+            return Judgement(ok=True, arguments=value)
+        return self._judge_empty() if value is None else self._judge_mismatch(value)
+
+    def _judge_empty(self) -> Judgement:
+        if self._compiled is None:
+            return self._unjudged(None)
+        errors = self._errors({})
+        if not errors:
+            return Judgement(ok=True, bucket=Bucket.EMPTY, arguments={})
+        return Judgement(ok=False, bucket=Bucket.EMPTY, violations=_violations(errors), message="no arguments given")
+
+    def _judge_object(self, value: Any) -> Judgement:
+        """Arguments that are no string break the protocol, whatever the schema says."""
+        message = f"arguments are {type(value).__name__}, not a JSON string"
+        try:
+            value = parse_json(msgspec.json.encode(value).decode())
+        except (NotJson, TypeError, ValueError, RecursionError):
+            return Judgement(ok=False, bucket=Bucket.NOT_STRING, message=message)
+        errors = self._errors(value) if self._compiled is not None else []
+        return Judgement(
+            ok=False,
+            bucket=Bucket.NOT_STRING,
+            violations=_violations(errors),
+            coercible=self._mend(value, errors).valid if errors else self._compiled is not None,
+            arguments=value,
+            message=message,
+        )
+
+    def _judge_mismatch(self, value: Any) -> Judgement:
+        errors = self._errors(value)
+        for error in errors:
+            if type(error.kind).__name__.endswith(_CANNOT_JUDGE):
+                message = f"a pattern of the schema cannot be evaluated: {error.message[:_MAX_MESSAGE]}"
+                return Judgement(ok=None, bucket=Bucket.BAD_SCHEMA, arguments=value, message=message)
+        mended = self._mend(value, errors)
+        return Judgement(
+            ok=False,
+            bucket=Bucket.DOUBLE_ENCODED if mended.decoded else Bucket.SCHEMA_MISMATCH,
+            violations=_violations(errors),
+            coercible=mended.valid,
+            arguments=value,
+            double_encoded=tuple(_pointer(path) for path in mended.decoded),
+        )
+
+    def _unjudged(self, value: Any) -> Judgement:
+        return Judgement(ok=None, bucket=Bucket.BAD_SCHEMA, arguments=value, message=self.fault)
+
+    def _errors(self, value: Any) -> list[Any]:
+        return list(islice(self._compiled.iter_errors(value), _MAX_MENDED + 1))
+
+    def _mend(self, value: Any, errors: list[Any]) -> Mended:
+        if len(errors) > _MAX_MENDED:
+            return Mended(valid=False)
+        return mend(value, _misfits(errors), lambda mended: _misfits(self._errors(mended)))
+
+
+class SchemaJudge:
+    """Judges calls, compiling each schema once and keeping the most recently used."""
+
+    def __init__(self, max_schemas: int = 1024) -> None:
+        self._max_schemas = max_schemas
+        self._validators: OrderedDict[bytes, Validator] = OrderedDict()
+
+    def judge(self, parameters: Any, arguments: Any) -> Judgement:
+        """Judge `arguments` against a tool's `parameters`; absent or empty parameters accept any JSON."""
+        return self.compile(parameters).judge(arguments)
+
+    def compile(self, parameters: Any) -> Validator:
+        """The validator of a schema; a broken one gives a validator that says so."""
+        try:
+            key = hashlib.blake2b(msgspec.json.encode(parameters), digest_size=16).digest()
+        except (TypeError, ValueError, RecursionError) as error:
+            return Validator(None, f"the schema is not JSON: {error}")
+        validator = self._validators.get(key)
+        if validator is None:
+            validator = _compile(parameters)
+            self._validators[key] = validator
+            if len(self._validators) > self._max_schemas:
+                self._validators.popitem(last=False)
+        else:
+            self._validators.move_to_end(key)
+        return validator
+
+    def __len__(self) -> int:
+        return len(self._validators)
+
+
+def _compile(parameters: Any) -> Validator:
+    from jsonschema_rs import validator_for
+
+    schema = {} if parameters is None else parameters
+    if not isinstance(schema, dict | bool):
+        return Validator(None, f"the schema is {type(schema).__name__}, not an object")
+    try:
+        return Validator(validator_for(schema, validate_formats=False, offline=True))
+    except ValueError as error:
+        reason = str(getattr(error, "message", error))
+    if reason.startswith(_UNKNOWN_DRAFT) and isinstance(schema, dict):
+        return _compile({keyword: value for keyword, value in schema.items() if keyword != "$schema"})
+    return Validator(None, reason[:_MAX_MESSAGE])
+
+
+def _violations(errors: list[Any]) -> tuple[Violation, ...]:
+    return tuple(
+        Violation(keyword=_keyword(error), path=_pointer(error.instance_path), message=error.message[:_MAX_MESSAGE])
+        for error in errors[:_MAX_VIOLATIONS]
+    )
+
+
+def _misfits(errors: list[Any]) -> list[Misfit] | None:
+    return [misfit for error in errors for misfit in _wanted(error)] if errors else None
+
+
+def _keyword(error: Any) -> str:
+    """The keyword that was broken; a `false` subschema is named after the keyword that holds it."""
+    name = str(error.kind.name)
+    if name != "falseSchema":
+        return name
+    return next((str(step) for step in reversed(error.schema_path) if step in _SUBSCHEMA_KEYWORDS), name)
+
+
+def _wanted(error: Any) -> list[Misfit]:
+    """Which types or values would have been accepted where `error` points."""
+    path = tuple(error.instance_path)
+    types: list[str] = list(getattr(error.kind, "types", ()))
+    options: list[Any] = list(getattr(error.kind, "options", ()))
+    if hasattr(error.kind, "expected_value"):
+        options.append(error.kind.expected_value)
+    for branch in getattr(error.kind, "context", ()):
+        for inner in branch:
+            if tuple(inner.instance_path) == path:
+                types.extend(getattr(inner.kind, "types", ()))
+    return [Misfit(path=path, types=tuple(types), options=tuple(options))] if types or options else []
+
+
+def _pointer(path: Any) -> str:
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
