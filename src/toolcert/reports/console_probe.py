@@ -1,0 +1,141 @@
+"""The result of a probe run on the console: verdict, models, matrix, causes, sum. Fits 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from toolcert.endpoints.curl import curl_line
+from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
+from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
+from toolcert.reports.labels import endpoint_of, label_of, vendors_side_by_side
+from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible
+from toolcert.reports.verdicts import verdict_of
+from toolcert.reports.whisker import WIDTH, axis, whisker
+
+SHORTEST_MODEL = 20
+LONGEST_MODEL = 40
+WIDE = 110
+"""From this width on the answer time and the main reason have room."""
+SHOWN_CAUSES = 12
+
+
+def print_probe(summary: ProbeSummary, console: Console, *, report: str = "") -> None:
+    """Print the whole result."""
+    glyphs = glyphs_for(console.file)
+    blocks = [
+        [Text(visible(summary.headline), "bold"), *(Text(visible(line)) for line in summary.lines)],
+        list(_models(summary, glyphs, console.width)),
+        list(_matrix(summary, glyphs)) if len(summary.probes) > 1 else [],
+        list(vendors_side_by_side(summary)),
+        list(_causes(summary, console.width)),
+        [Text(_sum(summary, report), "dim")],
+    ]
+    for number, block in enumerate(block for block in blocks if block):
+        if number:
+            console.print()
+        for line in block:
+            console.print(line, soft_wrap=True, highlight=False)
+
+
+def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]:
+    column = _model_column(summary)
+    head = f"{fit('MODEL', column)} SCORE VERDICT          RELIABLE {axis(summary.threshold)}  CALL s"
+    wide = width >= WIDE
+    yield Text(head + ("  ANSWER s  MAIN REASON" if wide else ""), "dim")
+    room = width - len(head) - 12
+    for model in summary.models:
+        line = _model_line(summary, model, column, glyphs)
+        if wide:
+            line.append(f"  {seconds(model.seconds('answer')):>8}  {shorten(visible(model.reason), max(20, room))}")
+        yield line
+        if not wide and model.reason:
+            yield Text(f"  {shorten(visible(model.reason), width - 2)}", "dim")
+
+
+def _model_line(summary: ProbeSummary, model: ModelSummary, column: int, glyphs: Glyphs) -> Text:
+    role, word = verdict_of(model)
+    line = Text(fit(label_of(summary, model), column))
+    line.append(f" {model.score!s:>5} ")
+    line.append(f"{getattr(glyphs, role)} {word:<15}", STYLES[role])
+    rate = model.reliability.rate
+    line.append(f"{rate!s:>7} " if rate.n else f"{glyphs.cannot:>7} ")
+    line.append(whisker(rate, summary.threshold, glyphs) if rate.n else " " * WIDTH)
+    line.append(f"  {seconds(model.seconds('call')):>6}")
+    return line
+
+
+def _model_column(summary: ProbeSummary) -> int:
+    longest = max((len(label_of(summary, model)) for model in summary.models), default=0)
+    return max(SHORTEST_MODEL, min(LONGEST_MODEL, longest))
+
+
+def _matrix(summary: ProbeSummary, glyphs: Glyphs) -> Iterator[Text]:
+    groups = list(dict.fromkeys(probe.group for probe in summary.probes))
+    widths = {g: max(len(g), sum(probe.group == g for probe in summary.probes)) for g in groups}
+    column = min(_model_column(summary), SHORTEST_MODEL + 4)
+    yield Text(fit("", column) + "  " + "  ".join(f"{g.capitalize():<{widths[g]}}" for g in groups), "dim")
+    for model in summary.models:
+        line = Text(fit(label_of(summary, model), column))
+        for group in groups:
+            cells = [cell for cell in model.cells if cell.group == group]
+            line.append("  ")
+            for cell in cells:
+                line.append(*_cell(cell, glyphs))
+            line.append(" " * (widths[group] - len(cells)))
+        yield line
+    for group in groups:
+        names = " ".join(probe.name for probe in summary.probes if probe.group == group)
+        yield Text(f"  {group}: {names}", "dim")
+    yield Text(
+        f"  {glyphs.good} passed  1-9 tenths of the runs passed  {glyphs.bad} failed  {glyphs.cannot} unsupported  "
+        f"{glyphs.unknown} not measured  {glyphs.skipped} skipped",
+        "dim",
+    )
+
+
+def _cell(cell: Cell, glyphs: Glyphs) -> tuple[str, str]:
+    role = CELL_ROLES[cell.state]
+    if cell.state is CellState.FLAKY and cell.rate.value is not None:
+        return str(min(9, max(1, int(10 * cell.rate.value)))), STYLES[role]
+    return getattr(glyphs, role), STYLES[role]
+
+
+def _causes(summary: ProbeSummary, width: int) -> Iterator[Text]:
+    for cause in summary.causes[:SHOWN_CAUSES]:
+        line = Text(f"{cause.severity.value:<8} ", SEVERITY_STYLES[cause.severity])
+        line.append(f"{cause.code:<24} ")
+        line.append(f"{plural(len(cause.models), 'model'):<10} {cause.count:>4}x  ", "dim")
+        line.append(cause.title)
+        yield line
+        yield from _example(summary, cause, width)
+    hidden = len(summary.causes) - SHOWN_CAUSES
+    if hidden > 0:
+        yield Text(f"and {plural(hidden, 'more cause')}; the JSON and HTML reports list all.", "dim")
+    if summary.causes:
+        yield Text("toolcert findings CODE explains a code.", "dim")
+
+
+def _example(summary: ProbeSummary, cause: Cause, width: int) -> Iterator[Text]:
+    example = cause.example
+    if example.evidence:
+        yield Text(f"         {shorten(visible(example.evidence), width - 9)}", "dim")
+    if example.body is not None:
+        line = curl_line(example.url, example.body, key_env=endpoint_of(summary, example.case).key_env)
+        yield Text(f"         {visible(line)}", "dim")
+
+
+def _sum(summary: ProbeSummary, report: str) -> str:
+    totals = summary.totals
+    parts = [plural(totals.usage.requests, "request")]
+    parts.append(f"{count(totals.counts.not_measured)} not measured")
+    if totals.usage.tokens_in or totals.usage.tokens_out:
+        parts.append(f"{count(totals.usage.tokens_in)} tokens in, {count(totals.usage.tokens_out)} out")
+    if totals.usage.cost is not None:
+        parts.append(f"cost {totals.usage.cost:.4f}")
+    if totals.seconds is not None:
+        parts.append(duration(totals.seconds))
+    text = ", ".join(parts) + "."
+    return f"{text}  Report: {report}" if report else text

@@ -1,0 +1,41 @@
+"""What a model is called: its id alone, or with its endpoint where a run has several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from toolcert.probes.scorecard import EndpointLine, ModelSummary, ProbeSummary
+from toolcert.reports.text import fit, visible
+from toolcert.reports.verdicts import verdict_of
+
+
+def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
+    """The name of a model in tables."""
+    return visible(model.model if len(summary.endpoints) < 2 else f"{model.endpoint}: {model.model}")
+
+
+def endpoint_of(summary: ProbeSummary, case: str) -> EndpointLine:
+    """The endpoint of a case; a key begins with its endpoint's name."""
+    return next((line for line in summary.endpoints if case.startswith(f"{line.name}/")), summary.endpoints[0])
+
+
+def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:
+    """One line per model that several endpoints serve, one column per endpoint."""
+    names = [line.name for line in summary.endpoints]
+    by_model: dict[str, dict[str, ModelSummary]] = {}
+    for model in summary.models:
+        by_model.setdefault(model.model, {})[model.endpoint] = model
+    shared = {name: row for name, row in by_model.items() if len(row) > 1}
+    if not shared:
+        return
+    yield Text(fit("SAME MODEL", 24) + "".join(f"  {fit(name, 20)}" for name in names), "dim")
+    for name, row in shared.items():
+        yield Text(fit(name, 24) + "".join(f"  {fit(_standing(row.get(vendor)), 20)}" for vendor in names))
+
+
+def _standing(model: ModelSummary | None) -> str:
+    if model is None:
+        return "–"
+    return f"{model.score} {verdict_of(model)[1]}"

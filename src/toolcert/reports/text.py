@@ -1,0 +1,82 @@
+"""Text fit to be shown: vendor text made harmless, figures set the house way."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+THIN_SPACE = "\u2009"
+NO_VALUE = "–"
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
+
+
+def visible(text: str) -> str:
+    """`text` on one line with control, direction and surrogate characters shown instead of obeyed."""
+    return _CONTROL.sub(_show, text)
+
+
+def _show(match: re.Match[str]) -> str:
+    character = match.group()
+    return _NAMED.get(character) or f"\\u{ord(character):04x}"
+
+
+def width_of(text: str) -> int:
+    """Columns `text` takes on a terminal."""
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def fit(text: str, columns: int) -> str:
+    """`text` made visible and cut or padded to exactly so many columns."""
+    text = shorten(visible(text), columns)
+    return text + " " * (columns - width_of(text))
+
+
+def shorten(text: str, columns: int) -> str:
+    """`text` cut to at most so many columns, the cut marked."""
+    if width_of(text) <= columns:
+        return text
+    kept, used = [], 0
+    for character in text:
+        used += _columns(character)
+        if used > columns - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def count(number: int) -> str:
+    """4127 as `4 127`, with a thin space."""
+    return f"{number:,}".replace(",", THIN_SPACE)
+
+
+def percent(rate: float | None, digits: int = 1) -> str:
+    """0.971 as `97.1 %`."""
+    return NO_VALUE if rate is None else f"{100 * rate:.{digits}f} %"
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with as many digits as matter."""
+    if value is None:
+        return NO_VALUE
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def duration(value: float) -> str:
+    """402 as `6 min 42 s`."""
+    if value < 60:
+        return f"{seconds(value)} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def plural(number: int, noun: str, many: str | None = None) -> str:
+    """`1 model`, `3 models`."""
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
