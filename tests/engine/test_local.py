@@ -1,0 +1,178 @@
+"""The engine: plan in, events out."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+
+import pytest
+
+from toolcert.core.cases import Case
+from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted
+from toolcert.core.exchanges import Attempt, Exchange
+from toolcert.core.manifest import Manifest
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record
+from toolcert.core.requests import Request
+from toolcert.engine.local import LocalEngine
+from toolcert.engine.plan import OnAttempt, Session
+
+STARTED = RunStarted(manifest=Manifest(run="r", job="probe", started_at=0.0, toolcert="0"), total=None)
+
+
+class Server:
+    """A session that answers after a while and remembers how many were in flight."""
+
+    def __init__(self, seconds: float = 0.0, attempts: int = 1) -> None:
+        self.seconds, self.attempts = seconds, attempts
+        self.asked: list[str] = []
+        self.now = self.most = 0
+
+    async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+        self.asked.append(request.model)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(self.seconds)
+        self.now -= 1
+        for number in range(1, self.attempts + 1):
+            if on_attempt is not None:
+                on_attempt(Attempt(number=number, started_at=0.0))
+        return Exchange(request=request, status=200)
+
+
+class OneRequest:
+    """Work that asks once per case."""
+
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
+        if case.model == "bug":
+            raise RuntimeError("our own bug")
+        await session.ask(Request(body={"model": case.model}), on_attempt=on_attempt)
+        return Record(case=case.key, endpoint=case.endpoint, model=case.model, outcome=Outcome.PASSED)
+
+
+class Cases:
+    """A plan of given cases; some are released by the end of others."""
+
+    total = None
+
+    def __init__(self, cases: Iterable[Case], releases: Mapping[str, list[Case]] | None = None) -> None:
+        self.pulled = 0
+        self._cases = cases
+        self._releases = releases or {}
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        by_endpoint: dict[str, list[Case]] = {"a": [], "b": []}
+        for case in self._cases:
+            by_endpoint[case.endpoint].append(case)
+        return {name: self._pull(cases) for name, cases in by_endpoint.items()}
+
+    def _pull(self, cases: list[Case]) -> Iterator[Case]:
+        for case in cases:
+            self.pulled += 1
+            yield case
+
+    def after(self, record: Record) -> Iterable[Case]:
+        return self._releases.get(record.case, ())
+
+
+def case(key: str, endpoint: str = "a", model: str = "m", skip: str = "") -> Case:
+    return Case(key=key, endpoint=endpoint, model=model, probe="p", iteration=1, skip=skip)
+
+
+async def run(
+    plan: Cases, *, concurrency: int = 4, max_requests: int | None = None, server: Server | None = None
+) -> tuple[list[Event], Server]:
+    server = server or Server()
+    events: list[Event] = []
+    engine = LocalEngine(
+        {"a": server, "b": server},
+        concurrency={"a": concurrency, "b": concurrency},
+        handlers=[events.append],
+        max_requests=max_requests,
+    )
+    await asyncio.wait_for(engine.run(plan, OneRequest(), STARTED), 10)
+    return events, server
+
+
+def finished(events: list[Event]) -> list[Record]:
+    return [event.record for event in events if isinstance(event, CaseFinished)]
+
+
+async def test_every_case_ends_in_exactly_one_record() -> None:
+    events, _ = await run(Cases([case(str(n), "ab"[n % 2]) for n in range(50)]))
+    assert sorted(record.case for record in finished(events)) == sorted(map(str, range(50)))
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunFinished)
+
+
+async def test_cases_released_by_results_are_done_too_even_at_another_endpoint() -> None:
+    plan = Cases([case("1")], {"1": [case("2", "b"), case("3")], "3": [case("4", "b")]})
+    events, _ = await run(plan)
+    assert {record.case for record in finished(events)} == {"1", "2", "3", "4"}
+
+
+async def test_cases_are_pulled_lazily_and_concurrency_is_the_ceiling() -> None:
+    plan = Cases([case(str(n)) for n in range(100)])
+    server = Server(0.005)
+    pulled: list[int] = []
+
+    class Watching(Server):
+        async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+            pulled.append(plan.pulled)
+            return await server.ask(request, on_attempt=on_attempt)
+
+    await run(plan, concurrency=5, server=Watching())
+    assert server.most == 5
+    assert max(pulled[:5]) <= 5
+
+
+async def test_a_skip_case_is_recorded_without_being_asked() -> None:
+    events, server = await run(Cases([case("1", skip="no call in the first 5")]))
+    (record,) = finished(events)
+    assert (record.outcome, record.reason) == (Outcome.SKIPPED, "no call in the first 5")
+    assert server.asked == []
+
+
+async def test_the_request_budget_is_kept_and_no_case_vanishes() -> None:
+    events, server = await run(Cases([case(str(n)) for n in range(20)]), max_requests=7)
+    assert len(server.asked) == 7
+    outcomes = [record.outcome for record in finished(events)]
+    assert outcomes.count(Outcome.PASSED) == 7
+    assert outcomes.count(Outcome.SKIPPED) == 13
+
+
+async def test_retries_count_against_the_budget() -> None:
+    _, server = await run(Cases([case(str(n)) for n in range(20)]), max_requests=9, concurrency=1, server=Server(0, 3))
+    assert len(server.asked) == 3
+
+
+async def test_our_own_bug_surfaces_and_what_was_done_is_reported() -> None:
+    events: list[Event] = []
+    engine = LocalEngine({"a": Server(), "b": Server()}, concurrency={"a": 1, "b": 1}, handlers=[events.append])
+    plan = Cases([case("1"), case("2", model="bug"), case("3")])
+    with pytest.raises(RuntimeError, match="our own bug"):
+        await engine.run(plan, OneRequest(), STARTED)
+    assert [record.case for record in finished(events)] == ["1"]
+
+
+async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:
+    server = Server(0.1)
+    asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
+    events, _ = await run(Cases([case(str(n)) for n in range(50)]), concurrency=3, server=server)
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].interrupted
+    assert len(server.asked) == 3
+    assert len(finished(events)) == 3
+
+
+async def test_a_second_ctrl_c_stops_at_once() -> None:
+    server = Server(60)
+    loop = asyncio.get_running_loop()
+    loop.call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
+    loop.call_later(0.1, os.kill, os.getpid(), signal.SIGINT)
+    begun = loop.time()
+    events, _ = await run(Cases([case("1")]), server=server)
+    assert loop.time() - begun < 2
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].interrupted
+    assert finished(events) == []

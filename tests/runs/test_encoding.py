@@ -1,0 +1,96 @@
+"""A line of the run log gives back exactly what was put in."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcert.core.exchanges import Attempt, Exchange, Timing
+from toolcert.core.findings import Finding, Severity
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.requests import Request
+from toolcert.runs.encoding import DETAIL_MARK, Keep, decode_head, decode_record, encode_record
+
+
+def record(payload: bytes = b'{"a": 1}', *, event_stream: bool = False, reason: str = "") -> Record:
+    exchange = Exchange(
+        request=Request(body={"model": "m", "messages": []}),
+        url="http://127.0.0.1/v1/chat/completions",
+        status=200,
+        payload=payload,
+        event_stream=event_stream,
+        attempts=(Attempt(number=1, started_at=1.0, timing=Timing(last_byte=0.5)),),
+    )
+    finding = Finding(code="args.empty", severity=Severity.WARNING, evidence='"arguments": ""')
+    return Record(
+        case="e/m/1",
+        endpoint="e",
+        model="m",
+        outcome=Outcome.FAILED,
+        reason=reason,
+        codes=("args.empty",),
+        row=RowFacts(index=7, content="abc"),
+        detail=Detail(findings=(finding,), exchanges=(exchange,)),
+    )
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"a": 1}',
+        b'{\n  "a": 1\n}',
+        b" [1] ",
+        b"<html>",
+        b"",
+        b'{"a": ',
+        b'{"a": 1}{"b": 2}',
+        b"\xff\xfe broken",
+        '{"t": "¡Hola, 世界!"}'.encode(),
+        b'{"dup": 1, "dup": 2}',
+        b'{"lone": "\\ud800"}',
+        b'{"detail": 1,"detail":2}',
+    ],
+)
+def test_any_answer_survives_byte_for_byte(payload: bytes) -> None:
+    """Whatever a server sends is kept exactly, JSON or not, UTF-8 or not."""
+    original = record(payload)
+    line = encode_record(original)
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert decode_record(line) == original
+
+
+@given(st.binary(max_size=200), st.booleans(), st.text(max_size=40))
+def test_random_answers_survive(payload: bytes, event_stream: bool, reason: str) -> None:
+    original = record(payload, event_stream=event_stream, reason=reason)
+    assert decode_record(encode_record(original)) == original
+
+
+def test_a_json_answer_is_readable_json_on_the_line() -> None:
+    """People use jq on run logs: a JSON answer is JSON there, not a string."""
+    line = msgspec.json.decode(encode_record(record(b'{"choices": []}')))
+    assert line["detail"]["exchanges"][0]["response"] == {"choices": []}
+
+
+def test_verdict_fields_come_first_and_alone() -> None:
+    """The head decodes without the evidence, even when the reason contains the detail key."""
+    original = record(reason='x,"detail":{"y"')
+    line = encode_record(original)
+    head = decode_head(line)
+    assert head == msgspec.structs.replace(original, detail=Detail())
+    assert line.index(DETAIL_MARK) < line.index(b'"exchanges"')
+
+
+def test_keep_verdicts_keeps_no_request_and_no_answer() -> None:
+    line = encode_record(record(b'{"private": 1}'), Keep.VERDICTS)
+    assert b"private" not in line
+    assert b"messages" not in line
+    assert decode_record(line).outcome is Outcome.FAILED
+
+
+def test_keep_assembled_keeps_the_answer_without_the_raw_body() -> None:
+    body = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"x_vendor":1}'
+    line = encode_record(record(body), Keep.ASSEMBLED)
+    assert b"x_vendor" not in line
+    assert msgspec.json.decode(line)["detail"]["exchanges"][0]["reply"]["content"] == "hi"

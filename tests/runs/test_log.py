@@ -1,0 +1,134 @@
+"""Writing, repairing, resuming and refusing run folders."""
+
+import errno
+import os
+import resource
+import signal
+from pathlib import Path
+
+import pytest
+
+from toolcert.core.errors import InputError, OutputError
+from toolcert.core.manifest import Manifest
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record
+from toolcert.core.targets import EndpointSpec
+from toolcert.runs.reader import RunReader
+from toolcert.runs.resume import resume, start_afresh
+from toolcert.runs.writer import RECORDS, RunWriter, repair_tail
+
+
+def manifest(base_url: str = "http://127.0.0.1:1/v1", job: str = "probe") -> Manifest:
+    spec = EndpointSpec(name="e", base_url=base_url)
+    return Manifest(run="r1", job=job, started_at=1.0, toolcert="0", endpoints=(spec,))
+
+
+def record(number: int, outcome: Outcome = Outcome.PASSED) -> Record:
+    return Record(case=f"e/m/p/{number}", endpoint="e", model="m", outcome=outcome)
+
+
+def write(folder: Path, *records: Record) -> None:
+    writer = RunWriter(folder, manifest())
+    for item in records:
+        writer.append(item)
+    writer.finish()
+
+
+def cases(folder: Path) -> list[str]:
+    return [head.case for head in RunReader(folder).heads()]
+
+
+def test_a_record_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
+    """No buffer of ours holds a reported record: kill -9 loses nothing."""
+    writer = RunWriter(tmp_path, manifest())
+    writer.append(record(1))
+    assert (tmp_path / RECORDS).read_bytes().endswith(b"\n")
+    writer.close()
+
+
+@pytest.mark.parametrize("torn", [b'{"case":"e/m/p/3"', b"{", b"\x00" * 70_000])
+def test_a_torn_last_line_is_cut_off_on_resume(tmp_path: Path, torn: bytes) -> None:
+    write(tmp_path, record(1), record(2))
+    with (tmp_path / RECORDS).open("ab") as file:
+        file.write(torn)
+    measured = resume(tmp_path, manifest())
+    assert len(measured) == 2
+    assert cases(tmp_path) == ["e/m/p/1", "e/m/p/2"]
+
+
+def test_resume_keeps_what_is_settled_and_asks_the_rest_again(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        record(1),
+        record(2, Outcome.FAILED),
+        record(3, Outcome.NOT_MEASURED),
+        record(4, Outcome.SKIPPED),
+        record(5, Outcome.UNSUPPORTED),
+    )
+    measured = resume(tmp_path, manifest())
+    assert [number for number in range(1, 7) if f"e/m/p/{number}" in measured] == [1, 2, 5]
+    assert cases(tmp_path) == ["e/m/p/1", "e/m/p/2", "e/m/p/5"]
+
+
+def test_a_folder_of_another_endpoint_or_job_is_refused(tmp_path: Path) -> None:
+    """Figures of two endpoints in one run would belong to neither."""
+    write(tmp_path, record(1))
+    with pytest.raises(InputError, match="--fresh"):
+        resume(tmp_path, manifest(base_url="http://127.0.0.1:2/v1"))
+    with pytest.raises(InputError, match="probe run"):
+        resume(tmp_path, manifest(job="verify"))
+
+
+def test_fresh_forgets_the_records_only(tmp_path: Path) -> None:
+    write(tmp_path, record(1))
+    (tmp_path / "notes.txt").write_text("mine")
+    start_afresh(tmp_path)
+    assert len(resume(tmp_path, manifest())) == 0
+    assert (tmp_path / "notes.txt").exists()
+
+
+def test_two_writers_cannot_share_a_folder(tmp_path: Path) -> None:
+    first = RunWriter(tmp_path, manifest())
+    with pytest.raises(OutputError, match="another toolcert"):
+        RunWriter(tmp_path, manifest())
+    first.close()
+
+
+def test_a_full_disk_leaves_whole_lines_and_a_clear_error(tmp_path: Path) -> None:
+    """The limit on file size stands for a full disk: the kernel takes part of a line, then refuses."""
+    writer = RunWriter(tmp_path, manifest())
+    writer.append(record(1))
+    size = (tmp_path / RECORDS).stat().st_size
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, old[1]))
+    try:
+        with pytest.raises(OutputError, match=os.strerror(errno.EFBIG)):
+            writer.append(record(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (tmp_path / RECORDS).stat().st_size == size
+    writer.append(record(3))
+    writer.close()
+    assert cases(tmp_path) == ["e/m/p/1", "e/m/p/3"]
+
+
+def test_repair_finds_the_last_newline_across_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"a\n" + b"x" * 200_000)
+    assert repair_tail(path) == 200_000
+    assert path.read_bytes() == b"a\n"
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a run"):
+        RunReader(tmp_path)
+
+
+def test_a_damaged_line_is_named_with_its_number(tmp_path: Path) -> None:
+    write(tmp_path, record(1))
+    with (tmp_path / RECORDS).open("ab") as file:
+        file.write(b"garbage\n")
+    with pytest.raises(InputError, match="line 2"):
+        list(RunReader(tmp_path).heads())
