@@ -44,6 +44,7 @@ class Lock(NamedTuple):
 
 LOCKS = (
     Lock("lock", ROOT / "pyproject.toml", (*(f"--extra={name}" for name in EXTRAS), "--group=dev")),
+    Lock("runtime", ROOT / "pyproject.toml", ("--extra=local", "--group=build", "--constraint=requirements/lock.txt")),
     Lock("model", FOLDER / "model.in", ("--no-deps",)),
     Lock("litellm", FOLDER / "litellm.in"),
     Lock("ibm", FOLDER / "ibm.in"),
