@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolcert.core.exchanges import Attempt, Exchange
 from toolcert.core.requests import Request
+from toolcert.core.targets import ModelInfo
 from toolcert.engine.plan import OnAttempt, Session
 
 
@@ -47,3 +48,9 @@ class BudgetedSession:
                 on_attempt(attempt)
 
         return await self._session.ask(request, on_attempt=counted)
+
+    async def models(self) -> list[ModelInfo]:
+        if self._budget.spent:
+            raise BudgetSpent
+        self._budget.take()
+        return await self._session.models()

@@ -9,6 +9,7 @@ from toolcert.core.cases import Case
 from toolcert.core.exchanges import Attempt, Exchange
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
+from toolcert.core.targets import ModelInfo
 
 OnAttempt: TypeAlias = Callable[[Attempt], None]
 
@@ -17,6 +18,9 @@ class Session(Protocol):
     """An open endpoint: sends a request with its retries and says what came back."""
 
     async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange: ...
+
+    async def models(self) -> list[ModelInfo]:
+        """The models the endpoint lists."""
 
 
 class Plan(Protocol):
