@@ -1,0 +1,75 @@
+"""Percentiles of any number of measurements in constant memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+ACCURACY = 0.005
+"""Relative error of every percentile, for values between SMALLEST and LARGEST."""
+SMALLEST = 1e-6
+LARGEST = 1e7
+
+_LOG_STEP = math.log((1 + ACCURACY) / (1 - ACCURACY))
+
+
+class Quantiles:
+    """A histogram with logarithmic buckets: add, merge, ask; about 3,000 buckets at most."""
+
+    __slots__ = ("_buckets", "count", "largest", "smallest", "total")
+
+    def __init__(self, values: Iterable[float] = ()) -> None:
+        self._buckets: dict[int, int] = {}
+        self.count = 0
+        self.total = 0.0
+        self.smallest = math.inf
+        self.largest = -math.inf
+        for value in values:
+            self.add(value)
+
+    def add(self, value: float) -> None:
+        """Count one measurement; negative and not-a-number are refused."""
+        if not value >= 0 or value == math.inf:
+            raise ValueError(f"{value} is not a measurement")
+        bucket = math.ceil(math.log(min(max(value, SMALLEST), LARGEST)) / _LOG_STEP)
+        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
+        self.count += 1
+        self.total += value
+        self.smallest = min(self.smallest, value)
+        self.largest = max(self.largest, value)
+
+    def merge(self, other: Quantiles) -> None:
+        """Take over all measurements of `other`."""
+        for bucket, count in other._buckets.items():
+            self._buckets[bucket] = self._buckets.get(bucket, 0) + count
+        self.count += other.count
+        self.total += other.total
+        self.smallest = min(self.smallest, other.smallest)
+        self.largest = max(self.largest, other.largest)
+
+    def quantile(self, q: float) -> float | None:
+        """The value that a share `q` of the measurements does not exceed; None without any."""
+        if not 0 <= q <= 1:
+            raise ValueError(f"{q} is not a share")
+        if not self.count:
+            return None
+        rank = max(1, math.ceil(q * self.count))
+        if rank in (1, self.count):
+            return self.smallest if rank == 1 else self.largest
+        return min(max(self._value_at(rank), self.smallest), self.largest)
+
+    def _value_at(self, rank: int) -> float:
+        seen = 0
+        for bucket in sorted(self._buckets):
+            seen += self._buckets[bucket]
+            if seen >= rank:
+                break
+        # The middle of the bucket in the sense of relative error.
+        return math.exp(bucket * _LOG_STEP) * (1 - ACCURACY)
+
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.count if self.count else None
+
+    def __len__(self) -> int:
+        return self.count
