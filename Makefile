@@ -59,12 +59,12 @@ $(BIN)/python:
 
 # A stamp is older than its lock file when the lock changed, and missing when that part was never installed.
 $(VENV)/.runtime: requirements/runtime.txt | $(BIN)/python
-	@echo "installing toolcert's dependencies in $(VENV) (300 MB)"
+	@echo "installing toolcert's dependencies in $(VENV) (450 MB)"
 	$(PIP) --require-hashes -r $<
 	@touch $@
 
 $(VENV)/.lock: requirements/lock.txt | $(BIN)/python
-	@echo "installing the dependencies of toolcert and of its tests in $(VENV) (1 GB)"
+	@echo "installing the dependencies of toolcert and of its tests in $(VENV) (1.4 GB)"
 	$(PIP) --require-hashes -r $<
 	@touch $@ $(VENV)/.runtime
 
