@@ -1,0 +1,110 @@
+"""Options of the one table as click options: `@use("base-url", "model")` gives a command its settings."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from toolcert.cli.errors import warn
+from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
+from toolcert.settings.keys import KEY_VARIABLE
+from toolcert.settings.kinds import Switch
+
+EPILOG = (
+    "Every option has one name everywhere: --base-url is also the environment variable TOOLCERT_BASE_URL and the key "
+    "base_url in toolcert.toml. A flag beats the environment, which beats the file."
+)
+
+
+class SettingOption(click.Option):
+    """A click option made from the table; the table's resolver, not click, finds its value."""
+
+    def __init__(self, *args: Any, setting: Option, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.setting = setting
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Hide the `--no-...` half of switches that are off unless asked for: it only undoes a variable."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        left = record[0].partition(" / ")[0] if not self.setting.default else record[0]
+        return left, self.help or ""
+
+
+class SettingsCommand(click.Command):
+    """A command whose help shows its options under their headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                title = parameter.setting.group if isinstance(parameter, SettingOption) else "Options"
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(EPILOG)
+
+
+def use(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these options of the table, and their resolved values as the argument `settings`."""
+    options = [OPTIONS[name] for name in dict.fromkeys(("config", *names))]
+
+    def decorate(callback: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(callback)
+        def call(**parameters: Any) -> Any:
+            given = _take_given(options, parameters)
+            settings = resolve([option.name for option in options], given)
+            _warn_of_visible_key(settings)
+            return callback(settings=settings, **parameters)
+
+        decorated: Callable[..., Any] = call
+        for option in reversed(options):
+            decorated = _click_option(option)(decorated)
+        return decorated
+
+    return decorate
+
+
+def _take_given(options: list[Option], parameters: dict[str, Any]) -> dict[str, Any]:
+    """What stood on the command line, taken out of the callback's parameters."""
+    context = click.get_current_context()
+    values = {option.key: parameters.pop(option.key) for option in options}
+    return {
+        key: value for key, value in values.items() if context.get_parameter_source(key) is ParameterSource.COMMANDLINE
+    }
+
+
+def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    switch = isinstance(option.kind, Switch)
+    flags = f"{option.flag}/--no-{option.name}" if switch else option.flag
+    declarations = [*([option.short] if option.short and not switch else []), flags, option.key]
+    if option.short and switch:
+        declarations = [f"{option.short}/ ", *declarations]
+    details: dict[str, Any] = {} if switch else {"metavar": option.kind.metavar, "multiple": option.multiple}
+    return click.option(*declarations, cls=SettingOption, setting=option, help=_help(option), default=None, **details)
+
+
+def _help(option: Option) -> str:
+    if option.default is None or option.default is False:
+        return option.help
+    shown = f"{option.default:g}" if isinstance(option.default, float) else option.default
+    return f"{option.help}  [default: {shown}]"
+
+
+def _warn_of_visible_key(settings: Settings) -> None:
+    if "api_key" in settings and settings.resolved("api_key").source is Source.FLAG:
+        warn(
+            "a key on the command line is seen by other users of this machine and stays in the shell's history; "
+            f"set {KEY_VARIABLE} instead."
+        )

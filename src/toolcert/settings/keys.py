@@ -1,0 +1,75 @@
+"""Where a key comes from. Only its source is ever shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.secrets import Secret
+from toolcert.core.values import Value
+
+KEY_VARIABLE = "TOOLCERT_API_KEY"
+
+
+class KeySources(Value):
+    """The places to look for the key of one endpoint."""
+
+    flag: Secret | None = None
+    """Given on the command line or by the caller of the library."""
+    prompt: bool = False
+    variable: str | None = None
+    """Named by the user: it must be set."""
+    file: str | None = None
+    usual: tuple[str, ...] = ()
+    """Variables of the preset, used when set."""
+
+
+def find_key(
+    sources: KeySources, environment: Mapping[str, str], ask: Callable[[], str] | None = None
+) -> Secret | None:
+    """The key: as given, from the prompt, the named variable or file, the usual variable, or TOOLCERT_API_KEY."""
+    if sources.flag is not None:
+        return _secret(sources.flag.reveal(), sources.flag.source)
+    if sources.prompt:
+        return _from_prompt(ask)
+    if sources.variable is not None:
+        return _from_variable(sources.variable, environment)
+    if sources.file is not None:
+        return _from_file(sources.file)
+    for variable in (*sources.usual, KEY_VARIABLE):
+        if environment.get(variable):
+            return _secret(environment[variable], variable)
+    return None
+
+
+def _from_prompt(ask: Callable[[], str] | None) -> Secret:
+    if ask is None:
+        raise ConfigurationError("a key can be asked for on a terminal only.", remedy=f"Set {KEY_VARIABLE} instead.")
+    return _secret(ask(), "the prompt")
+
+
+def _from_variable(variable: str, environment: Mapping[str, str]) -> Secret:
+    value = environment.get(variable)
+    if not value:
+        raise ConfigurationError(
+            f"the environment variable {variable}, which should hold the key, is not set.",
+            remedy=f"Set it: export {variable}=...",
+        )
+    return _secret(value, variable)
+
+
+def _from_file(name: str) -> Secret:
+    try:
+        return _secret(Path(name).read_text("utf-8"), f"the file {name}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"the key file {name} cannot be read: {error}.") from None
+
+
+def _secret(value: str, source: str) -> Secret:
+    value = value.strip()
+    if not value:
+        raise ConfigurationError(f"the key from {source} is empty.")
+    if not (value.isascii() and value.isprintable()):
+        raise ConfigurationError(f"the key from {source} has characters that no key has; was it copied whole?")
+    return Secret(value, source=source)

@@ -1,0 +1,35 @@
+"""Every option, defined once. Flag, variable, config key and keyword argument are derived from its name.
+
+To add one: enter it in the module of its job below; commands take it with `use("its-name")`.
+"""
+
+from __future__ import annotations
+
+from toolcert.settings.option import Option
+from toolcert.settings.options.asking import ASKING
+from toolcert.settings.options.connection import CONNECTION
+from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.probing import PROBING
+from toolcert.settings.options.verifying import VERIFYING
+
+
+def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
+    table: dict[str, Option] = {}
+    for option in (option for group in groups for option in group):
+        if option.name in table:
+            raise ValueError(f"option {option.name} is defined twice")
+        table[option.name] = option
+    return table
+
+
+OPTIONS: dict[str, Option] = _table(CONNECTION, ASKING, PROBING, VERIFYING, OUTPUT)
+BY_KEY: dict[str, Option] = {option.key: option for option in OPTIONS.values()}
+ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.values() if option.per_endpoint)
+
+
+def names(*groups: tuple[Option, ...]) -> tuple[str, ...]:
+    """The names of whole groups, for commands that take all of one."""
+    return tuple(option.name for group in groups for option in group)
+
+
+__all__ = ["ASKING", "BY_KEY", "CONNECTION", "ENDPOINT_KEYS", "OPTIONS", "OUTPUT", "PROBING", "VERIFYING", "names"]
