@@ -46,6 +46,10 @@ class RowFacts(Value):
     names: tuple[str, ...] = ()
     valid: bool | None = None
     """All calls satisfy their schemas; None without calls or without a usable schema."""
+    verdicts: tuple[bool | None, ...] = ()
+    """Whether each call satisfies its schema, in the order of `names`; None where the schema cannot be used."""
+    wanted: bool | None = None
+    """Whether the row itself expects a call; None where it says nothing."""
     correct: bool | None = None
     """The row's own expectation was met; None where it had none."""
     buckets: tuple[str, ...] = ()
@@ -61,7 +65,11 @@ class RowFacts(Value):
     first_token: float | None = None
     attempts: int = 1
     tools: int = 0
+    """How many tools were offered."""
+    offered: tuple[str, ...] = ()
+    """Names of the offered tools; only the first few of a long list."""
     turns: int = 0
+    """Messages of the user."""
     streamed: bool = False
     tags: tuple[str, ...] = ()
 
