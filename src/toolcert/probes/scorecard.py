@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from toolcert.core.findings import Severity
+from toolcert.core.statistics import Certainty, wilson
 from toolcert.core.values import JsonObject, Value
 
 
@@ -16,21 +17,18 @@ class Rate(Value):
     low: float | None = None
     high: float | None = None
 
+    @classmethod
+    def of(cls, k: int, n: int) -> Rate:
+        """k of n with its interval."""
+        interval = wilson(k, n)
+        return cls(k=k, n=n, low=interval and interval.lower, high=interval and interval.upper)
+
     @property
     def value(self) -> float | None:
         return self.k / self.n if self.n else None
 
     def __str__(self) -> str:
         return f"{self.k}/{self.n}"
-
-
-class Surety(StrEnum):
-    """What the interval allows us to say about a rate and the threshold."""
-
-    PROVEN = "proven"
-    LIKELY = "likely"
-    UNRELIABLE = "unreliable"
-    INCONCLUSIVE = "inconclusive"
 
 
 class CellState(StrEnum):
@@ -143,7 +141,8 @@ class Cell(Value):
     called: Rate = Rate()
     handled: Rate = Rate()
     """Results used, of the calls made."""
-    surety: Surety = Surety.INCONCLUSIVE
+    certainty: Certainty = Certainty.INCONCLUSIVE
+    """What the interval allows to say about the rate and the threshold."""
     reliable: bool | None = None
     """Point rates reach the threshold (calling and, where it applies, handling); None when not measured."""
     reason: str = ""
@@ -183,7 +182,8 @@ class Reliability(Value):
     """Called and, where the probe goes on, used the result."""
     called: Rate = Rate()
     handled: Rate = Rate()
-    surety: Surety = Surety.INCONCLUSIVE
+    certainty: Certainty = Certainty.INCONCLUSIVE
+    """What the interval allows to say about the rate and the threshold."""
     reliable: bool | None = None
 
 
