@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from functools import cache
 from typing import TypeAlias
 
 from toolcert.core.exchanges import Exchange
-from toolcert.core.findings import Finding, FindingKind
+from toolcert.core.findings import Finding, FindingKind, Severity
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import Value
+from toolcert.diagnose.excerpts import excerpt
+from toolcert.diagnose.judging import CallJudgement
 
 
 class Evidence(Value):
@@ -17,6 +21,10 @@ class Evidence(Value):
 
     text: str
     call: int | None = None
+    code: str | None = None
+    """A narrower code than the check's own, such as `args.schema.enum`."""
+    severity: Severity | None = None
+    """Where this case weighs more or less than its kind does."""
 
 
 class View(Value):
@@ -25,28 +33,43 @@ class View(Value):
     request: Request
     exchange: Exchange
     reply: Reply
+    calls: tuple[CallJudgement, ...] = ()
+    """The judgement of every call, in the order of `reply.tool_calls`."""
+
+
+class When(Enum):
+    """Which answers a check looks at; a check is not even called for the others."""
+
+    ANY = "any readable answer"
+    CALLED = "an answer with calls"
+    NOT_CALLED = "an answer without calls"
+    TEXT = "an answer with text"
+    REASONING = "an answer with reasoning"
+    STREAMED = "a streamed answer"
+    PLAIN = "an answer that was not streamed"
 
 
 Check: TypeAlias = Callable[[View], Iterable[Evidence]]
 
 _kinds: dict[str, FindingKind] = {}
-_checks: list[tuple[FindingKind, Check]] = []
+_checks: list[tuple[FindingKind, When, Check]] = []
 
 
 def declare(kind: FindingKind) -> FindingKind:
-    """Enter a kind of finding that a probe, a dataset or a comparison raises itself."""
+    """Enter a kind of finding that the wire, a probe, a dataset or a comparison raises itself."""
     if kind.code in _kinds:
         raise ValueError(f"finding {kind.code} is declared twice")
     _kinds[kind.code] = kind
     return kind
 
 
-def check(kind: FindingKind) -> Callable[[Check], Check]:
+def check(kind: FindingKind, when: When = When.ANY) -> Callable[[Check], Check]:
     """Register a function that sees this kind of finding in a single exchange."""
     declare(kind)
 
     def register(function: Check) -> Check:
-        _checks.append((kind, function))
+        _checks.append((kind, when, function))
+        _checks_for.cache_clear()
         return function
 
     return register
@@ -64,6 +87,28 @@ def catalogue() -> Iterator[FindingKind]:
     return iter(sorted(_kinds.values(), key=lambda kind: kind.code))
 
 
-def finding(code: str, evidence: str, *, turn: int = 0, call: int | None = None) -> Finding:
-    """A finding of a catalogued kind."""
-    return Finding(code=code, severity=kind_of(code).severity, evidence=evidence, turn=turn, call=call)
+def finding(
+    code: str, evidence: str, *, turn: int = 0, call: int | None = None, severity: Severity | None = None
+) -> Finding:
+    """A finding of a catalogued kind; long evidence is cut in its middle."""
+    weight = kind_of(code).severity if severity is None else severity
+    return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call)
+
+
+def checks_for(reply: Reply) -> tuple[tuple[FindingKind, Check], ...]:
+    """The checks that look at an answer of this form."""
+    return _checks_for(bool(reply.tool_calls), bool(reply.content), bool(reply.reasoning), reply.streamed)
+
+
+@cache
+def _checks_for(called: bool, text: bool, reasoning: bool, streamed: bool) -> tuple[tuple[FindingKind, Check], ...]:
+    holds = {
+        When.ANY: True,
+        When.CALLED: called,
+        When.NOT_CALLED: not called,
+        When.TEXT: text,
+        When.REASONING: reasoning,
+        When.STREAMED: streamed,
+        When.PLAIN: not streamed,
+    }
+    return tuple((kind, function) for kind, when, function in _checks if holds[when])

@@ -1,0 +1,66 @@
+"""What a request asked for, as far as checks need to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolcert.core.requests import Request
+
+
+def choice_of(request: Request) -> str | None:
+    """`auto`, `none`, `required`, or None where `tool_choice` is absent or more than a word."""
+    choice = request.body.get("tool_choice")
+    return choice if isinstance(choice, str) else None
+
+
+def named_tool(request: Request) -> str | None:
+    """The one function that `tool_choice` demands."""
+    choice = request.body.get("tool_choice")
+    function = choice.get("function") if isinstance(choice, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def names_a_tool(request: Request) -> bool:
+    """Whether `tool_choice` demands one function by name."""
+    return named_tool(request) is not None
+
+
+def token_limit(request: Request) -> int | None:
+    """The most tokens the answer may have."""
+    for field in ("max_completion_tokens", "max_tokens"):
+        limit = request.body.get(field)
+        if isinstance(limit, int):
+            return limit
+    return None
+
+
+def messages(request: Request) -> Iterator[dict[str, Any]]:
+    """The messages that have the form of one."""
+    listed = request.body.get("messages")
+    for message in listed if isinstance(listed, list) else ():
+        if isinstance(message, dict):
+            yield message
+
+
+def conversation_text(request: Request) -> str:
+    """Everything the model was given to read, in one string; costly, so only for a suspicion."""
+    parts: list[str] = []
+    for message in messages(request):
+        _collect(message.get("content"), parts)
+        _collect(message.get("tool_calls"), parts)
+    _collect(request.tools, parts)
+    _collect(request.body.get("prompt"), parts)
+    return "\n".join(parts)
+
+
+def _collect(value: Any, parts: list[str]) -> None:
+    if isinstance(value, str):
+        parts.append(value)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            _collect(inner, parts)
+    elif isinstance(value, list):
+        for inner in value:
+            _collect(inner, parts)

@@ -1,0 +1,181 @@
+"""Findings about the shape of a call: where it is, what it is called, how it is identified."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.replies import CallsField
+from toolcert.diagnose.asked import messages
+from toolcert.diagnose.excerpts import shown
+from toolcert.diagnose.registry import Evidence, View, When, check
+
+_KIMI = re.compile(r"kimi|moonshot", re.IGNORECASE)
+_KIMI_ID = re.compile(r"functions\.(.+):\d+")
+
+UNKNOWN_TOOL = FindingKind(
+    code="call.unknown_tool",
+    severity=Severity.ERROR,
+    title="The call names a tool that was not offered.",
+    meaning="The agent has nothing to run. It crashes, or spends a turn telling the model so.",
+    cause="The model invents a tool, calls one from its training or from earlier in the conversation, or the "
+    "server lost the tool list on its way into the prompt.",
+    remedy="Answer the call with an error result that lists the tools there are. If it happens often with a model "
+    "that does well elsewhere, suspect the server's chat template.",
+    seen_in=("hermes-agent PR #24411",),
+)
+MANGLED_NAME = FindingKind(
+    code="call.mangled_name",
+    severity=Severity.ERROR,
+    title="The tool's name comes out changed: prefixed, cut, extended or spelt in another way.",
+    meaning="The agent does not know the tool, although the model meant the right one. The call is lost unless "
+    "the agent guesses.",
+    cause="A parser leaves a namespace (`functions.`, `default_api.`) or markup in the name, cuts long names, or "
+    "adds the pieces of a repeated name.",
+    remedy="Report it to the operator with the evidence. A client may map such names back, but should say that "
+    "it does.",
+    seen_in=("hermes-agent PR #24411",),
+)
+ID_MISSING = FindingKind(
+    code="call.id_missing",
+    severity=Severity.ERROR,
+    title="A call has no id.",
+    meaning="A tool's result is tied to its call by the id. Without one the agent cannot answer, or invents an id "
+    "that the server may refuse in the next turn.",
+    cause="The model's own format has no ids, and the server does not make them up as the protocol wants.",
+    remedy="Let the client make an id and use it in both the assistant turn and the result.",
+    seen_in=("continue #13225",),
+)
+ID_DUPLICATE = FindingKind(
+    code="call.id_duplicate",
+    severity=Severity.ERROR,
+    title="Two calls have the same id.",
+    meaning="Results cannot be told apart: the agent answers the wrong call, or the next request is refused "
+    "because an id is repeated. Ids repeated from an earlier turn are a warning: strict servers refuse "
+    "the history.",
+    cause="The server numbers calls anew in every turn or derives the id from the name alone.",
+    remedy="Give the calls ids of your own before they enter the history.",
+    seen_in=("claude-code #20693",),
+)
+ID_FORMAT = FindingKind(
+    code="call.id_format",
+    severity=Severity.WARNING,
+    title="The id does not have the form that this family of models needs.",
+    meaning="Kimi models read the id back in the next turn and expect `functions.NAME:INDEX`. With ids of another "
+    "form later turns of a conversation call tools less reliably.",
+    cause="The server makes ids of the usual `call_…` form instead of keeping the model's own.",
+    remedy="Use a server version that keeps the model's ids, or rewrite them into the expected form in the history.",
+    seen_in=("vllm PR #27565",),
+)
+TYPE_MISSING = FindingKind(
+    code="call.type_missing",
+    severity=Severity.WARNING,
+    title='A call has no `type: "function"`.',
+    meaning="Typed clients choose the kind of call by this field and refuse or skip one without it.",
+    cause="A hand-written response, or a gateway that drops constant fields.",
+    remedy="Fill the field in before the answer reaches a strict client; report it to the operator.",
+    seen_in=("home-llm #349",),
+)
+EMPTY_LIST = FindingKind(
+    code="call.empty_list",
+    severity=Severity.WARNING,
+    title="An answer without calls carries an empty list of calls.",
+    meaning="Some clients take the presence of `tool_calls` for a call: they enter their tool branch with nothing "
+    "to run, or send the empty list back and are refused.",
+    cause="The server serialises its default value instead of leaving the field out.",
+    remedy="Test for a non-empty list, and drop an empty one before it enters the history.",
+    seen_in=("openai-node PR #1341",),
+)
+INDEX_BOGUS = FindingKind(
+    code="call.index_bogus",
+    severity=Severity.NOTE,
+    title="A call in a plain answer carries a nonsensical `index`.",
+    meaning="The field belongs to streams. Clients that order calls by it put them in a wrong order or fail on a "
+    "number that is none.",
+    cause="A gateway turns stream pieces into a plain answer and leaves its placeholder in.",
+    remedy="Ignore `index` in answers that were not streamed.",
+)
+
+
+@check(UNKNOWN_TOOL, When.CALLED)
+def unknown_tool(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if not call.known and call.meant is None:
+            yield Evidence(text=f"name {shown(call.call.name, 100)} is not offered", call=call.position)
+
+
+@check(MANGLED_NAME, When.CALLED)
+def mangled_name(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if call.meant is not None:
+            yield Evidence(
+                text=f"name {shown(call.call.name, 80)}, offered {shown(call.meant, 60)}", call=call.position
+            )
+
+
+@check(ID_MISSING, When.CALLED)
+def id_missing(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if not isinstance(call.call.id, str) or not call.call.id.strip():
+            yield Evidence(text=f"id {shown(call.call.id, 60)}", call=call.position)
+
+
+@check(ID_DUPLICATE, When.CALLED)
+def id_duplicate(view: View) -> Iterator[Evidence]:
+    seen: set[str] = set()
+    earlier = _earlier_ids(view)
+    for call in view.calls:
+        call_id = call.call.id
+        if not isinstance(call_id, str) or not call_id:
+            continue
+        if call_id in seen:
+            yield Evidence(text=f"id {shown(call_id, 80)} twice in one answer", call=call.position)
+        elif call_id in earlier:
+            text = f"id {shown(call_id, 80)} was used in an earlier turn"
+            yield Evidence(text=text, call=call.position, severity=Severity.WARNING)
+        seen.add(call_id)
+
+
+@check(ID_FORMAT, When.CALLED)
+def id_format(view: View) -> Iterator[Evidence]:
+    if not _KIMI.search(view.request.model):
+        return
+    for call in view.calls:
+        call_id = call.call.id
+        if isinstance(call_id, str) and call_id.strip():
+            match = _KIMI_ID.fullmatch(call_id)
+            if match is None or (call.known and match[1] != call.call.name):
+                yield Evidence(text=f"id {shown(call_id, 80)} for {shown(call.call.name, 60)}", call=call.position)
+
+
+@check(TYPE_MISSING, When.CALLED)
+def type_missing(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if call.call.type != "function":
+            yield Evidence(text=f"type {shown(call.call.type, 60)}", call=call.position)
+
+
+@check(EMPTY_LIST, When.NOT_CALLED)
+def empty_list(view: View) -> Iterator[Evidence]:
+    if view.reply.calls_field is CallsField.EMPTY and view.reply.finish_reason != "tool_calls":
+        yield Evidence(text='"tool_calls": []')
+
+
+@check(INDEX_BOGUS, When.PLAIN)
+def index_bogus(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        index = call.call.index
+        if index is not None and (type(index) is not int or index < 0):
+            yield Evidence(text=f"index {shown(index, 60)}", call=call.position)
+
+
+def _earlier_ids(view: View) -> set[str]:
+    """The ids of calls that the conversation already holds."""
+    ids: set[str] = set()
+    for message in messages(view.request):
+        earlier = message.get("tool_calls")
+        for call in earlier if isinstance(earlier, list) else ():
+            if isinstance(call, dict) and isinstance(call.get("id"), str):
+                ids.add(call["id"])
+    return ids

@@ -1,0 +1,49 @@
+"""All checks over one exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Finding, Severity
+from toolcert.core.replies import Reply
+from toolcert.diagnose.judging import judge_calls
+from toolcert.diagnose.registry import View, checks_for, finding
+from toolcert.diagnose.transport import transport_finding
+
+_WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+def examine(exchange: Exchange, reply: Reply | None) -> tuple[Finding, ...]:
+    """Everything that is wrong with one exchange, errors first; nothing at all for a faithful one."""
+    if exchange.fault is not None or reply is None:
+        fault = transport_finding(exchange)
+        return () if fault is None else (fault,)
+    found = list(_noticed_by_reader(reply))
+    if reply.readable:
+        view = View(
+            request=exchange.request, exchange=exchange, reply=reply, calls=judge_calls(exchange.request, reply)
+        )
+        found.extend(_noticed_by_checks(view))
+    return in_order(found) if found else ()
+
+
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then by code, turn and call; each fact once."""
+    once = {(finding.code, finding.turn, finding.call): finding for finding in reversed(findings)}
+    return tuple(sorted(once.values(), key=_rank))
+
+
+def _noticed_by_reader(reply: Reply) -> Iterator[Finding]:
+    for irregularity in reply.irregularities:
+        yield finding(irregularity.code, irregularity.evidence)
+
+
+def _noticed_by_checks(view: View) -> Iterator[Finding]:
+    for kind, function in checks_for(view.reply):
+        for evidence in function(view):
+            yield finding(evidence.code or kind.code, evidence.text, call=evidence.call, severity=evidence.severity)
+
+
+def _rank(finding: Finding) -> tuple[int, str, int, int]:
+    return _WEIGHT[finding.severity], finding.code, finding.turn, -1 if finding.call is None else finding.call

@@ -1,0 +1,48 @@
+"""Evidence for people: short, and with nothing in it that a terminal would obey."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+MOST = 160
+"""Characters of evidence kept: enough to prove a fault, short enough for one line of a report."""
+_GAP = " … "
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+_NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def excerpt(text: str, most: int = MOST) -> str:
+    """`text` with invisible characters written out and its middle left out where it is long."""
+    return _UNSEEN.sub(_visible, _elided(text, most))
+
+
+def shown(value: Any, most: int = MOST) -> str:
+    """Any JSON value as the wire would carry it, cut like an excerpt."""
+    if isinstance(value, str) and len(value) > 4 * most:
+        value = _elided(value, 2 * most)
+    try:
+        text = msgspec.json.encode(value).decode()
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        text = repr(value)
+    return excerpt(text, most)
+
+
+def around(text: str, start: int, end: int, margin: int = 40) -> str:
+    """The part of `text` from `start` to `end` with a little of what surrounds it."""
+    before, after = max(0, start - margin), min(len(text), end + margin)
+    return ("…" if before else "") + text[before:after] + ("…" if after < len(text) else "")
+
+
+def _elided(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    tail = (most - len(_GAP)) // 3
+    return text[: most - len(_GAP) - tail] + _GAP + text[-tail:]
+
+
+def _visible(match: re.Match[str]) -> str:
+    character = match[0]
+    return _NAMES.get(character) or f"\\u{ord(character):04x}"

@@ -1,0 +1,111 @@
+"""Judging the calls of an answer against the tools that were offered, once for everybody who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.requests import Request
+from toolcert.core.schema import Bucket, Judgement, SchemaJudge
+from toolcert.core.values import Value
+from toolcert.diagnose.argtext import Damage, damage_of
+from toolcert.diagnose.names import meant_tool
+
+UNKNOWN_NAME = "UnknownName"
+NO_SCHEMA = "NoSchema"
+
+_judge = SchemaJudge()
+_FOUND_VALID = Judgement(ok=True)
+
+
+class CallJudgement(Value):
+    """What is to be said about one call: its name, its arguments, and the buckets it counts in."""
+
+    position: int
+    call: ToolCall
+    known: bool
+    """Whether the name is exactly that of an offered tool."""
+    meant: str | None = None
+    """The offered tool whose name was mangled, where it is plain which one."""
+    judgement: Judgement = _FOUND_VALID
+    """The arguments against the schema; of an unknown tool, whether they are JSON at all."""
+    damage: Damage | None = None
+    """How arguments that do not parse are broken."""
+    parameters: Any = None
+    """The schema the arguments were judged by."""
+    buckets: tuple[str, ...] = ()
+    """InvalidJson, UnknownName, SchemaMismatch.<keyword>, NoSchema, BadSchema, Empty, DoubleEncoded, NotString."""
+    valid: bool | None = True
+    """None where the tool's own schema is broken, so that nothing can be said."""
+
+
+def judge_calls(request: Request, reply: Reply) -> tuple[CallJudgement, ...]:
+    """One judgement for each call of the answer, in order."""
+    if not reply.tool_calls:
+        return ()
+    offered = offered_tools(request)
+    return tuple(_judge_call(position, call, offered) for position, call in enumerate(reply.tool_calls))
+
+
+def schema_fault(parameters: Any) -> str:
+    """Why a tool's schema cannot be used; empty where it can."""
+    return _judge.compile(parameters).fault
+
+
+def offered_tools(request: Request) -> dict[str, Any]:
+    """The parameters of every offered function by its name; the first of two namesakes counts."""
+    offered: dict[str, Any] = {}
+    for tool in request.tools:
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            offered.setdefault(function["name"], function.get("parameters"))
+    return offered
+
+
+def _judge_call(position: int, call: ToolCall, offered: dict[str, Any]) -> CallJudgement:
+    name = call.name
+    if not isinstance(name, str) or name not in offered:
+        return _judge_unknown(position, call, offered)
+    parameters = offered[name]
+    judgement = _judge.judge(parameters, call.arguments)
+    if judgement.ok and judgement.bucket is None and parameters:
+        return CallJudgement(position=position, call=call, known=True, judgement=judgement, parameters=parameters)
+    return CallJudgement(
+        position=position,
+        call=call,
+        known=True,
+        judgement=judgement,
+        damage=_damage(call, judgement),
+        parameters=parameters,
+        buckets=_buckets(judgement, parameters),
+        valid=judgement.ok,
+    )
+
+
+def _judge_unknown(position: int, call: ToolCall, offered: dict[str, Any]) -> CallJudgement:
+    meant = meant_tool(call.name, offered)
+    judgement = _judge.judge(offered.get(meant) if meant else None, call.arguments)
+    return CallJudgement(
+        position=position,
+        call=call,
+        known=False,
+        meant=meant,
+        judgement=judgement,
+        damage=_damage(call, judgement),
+        parameters=offered.get(meant) if meant else None,
+        buckets=(UNKNOWN_NAME,),
+        valid=False,
+    )
+
+
+def _damage(call: ToolCall, judgement: Judgement) -> Damage | None:
+    return damage_of(call.arguments) if judgement.bucket is Bucket.INVALID_JSON else None
+
+
+def _buckets(judgement: Judgement, parameters: Any) -> tuple[str, ...]:
+    if judgement.bucket is None:
+        return () if parameters else (NO_SCHEMA,)
+    if judgement.bucket is not Bucket.SCHEMA_MISMATCH:
+        return (str(judgement.bucket),)
+    keywords = dict.fromkeys(violation.keyword for violation in judgement.violations)
+    return tuple(f"{Bucket.SCHEMA_MISMATCH}.{keyword}" for keyword in keywords)
