@@ -80,7 +80,10 @@ def test_hello_world_phrasings(prompt: str, expected: dict[str, Any]) -> None:
         ("What's the weather like in New York, in celsius?", ("get_weather", {"city": "New York", "unit": "celsius"})),
         ("Calculate 17 * 23.", ("calculate", {"expression": "17 * 23"})),
         ("What is (12 + 7) * 3?", ("calculate", {"expression": "(12 + 7) * 3"})),
-        ('Search the web for "tool calling" and give me 3 results.', ("search_web", {"query": "tool calling", "num_results": 3})),
+        (
+            'Search the web for "tool calling" and give me 3 results.',
+            ("search_web", {"query": "tool calling", "num_results": 3}),
+        ),
         ("Search the web for rust async runtimes.", ("search_web", {"query": "rust async runtimes"})),
     ],
 )
@@ -156,7 +159,11 @@ def assistant(call: Any, call_id: str) -> dict[str, Any]:
     import json
 
     function = {"name": call.name, "arguments": json.dumps(call.arguments)}
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
 
 
 @pytest.mark.parametrize(
@@ -169,7 +176,9 @@ def test_no_tool_fits(prompt: str) -> None:
     assert thought.content
 
 
-@pytest.mark.parametrize("prompt", ["What's the weather?", "Use get_weather please.", "Send a greeting with hello_world."])
+@pytest.mark.parametrize(
+    "prompt", ["What's the weather?", "Use get_weather please.", "Send a greeting with hello_world."]
+)
 def test_missing_required_argument_is_asked_for(prompt: str) -> None:
     thought = ask(prompt, WEATHER, HELLO)
     assert thought.calls == ()

@@ -1,0 +1,134 @@
+"""Values made up to fit a schema, the same every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.brain.tools import branches, properties_of, required_of, resolved, types_of
+
+_BY_FORMAT = {
+    "date": "2025-03-14",
+    "time": "09:30:00Z",
+    "date-time": "2025-03-14T09:30:00Z",
+    "email": "ada@example.com",
+    "uri": "https://example.com/",
+    "uuid": "3f2b8c1e-5d47-4a90-9b1f-0c6e2d8a7f14",
+    "ipv4": "192.0.2.1",
+}
+_BY_WORD = {
+    "city": "Paris",
+    "location": "Paris",
+    "country": "France",
+    "name": "Alice",
+    "language": "english",
+    "email": "ada@example.com",
+    "date": "2025-03-14",
+    "time": "09:30",
+    "url": "https://example.com/",
+    "expression": "1 + 1",
+    "currency": "EUR",
+}
+_DEEPEST = 8
+_SAMPLES = (
+    "A1",
+    "a",
+    "1",
+    "ab",
+    "AB",
+    "abc",
+    "ABC",
+    "en",
+    "AB-123",
+    "ABC-1234",
+    "2025-03-14",
+    "12345",
+    "a1b2c3",
+    "+491701234567",
+)
+
+
+def invent(schema: Any, root: JsonObject, name: str = "value", depth: int = 0) -> Any:
+    """A value that satisfies the schema."""
+    schema = branches(resolved(schema, root), root)[0]
+    for keyword in ("const", "default"):
+        if keyword in schema:
+            return schema[keyword]
+    for keyword in ("enum", "examples"):
+        if isinstance(schema.get(keyword), list) and schema[keyword]:
+            return schema[keyword][0]
+    kind = next(iter(types_of(schema)), "string")
+    return _MAKERS.get(kind, _string)(schema, root, name, depth)
+
+
+def _string(schema: JsonObject, _root: JsonObject, name: str, _depth: int) -> str:
+    if isinstance(schema.get("pattern"), str):
+        return _matching(schema["pattern"], schema)
+    word = next((word for word in _BY_WORD if word in name.lower()), "")
+    text = _BY_FORMAT.get(str(schema.get("format"))) or _BY_WORD.get(word) or f"sample {name}".replace("_", " ")
+    return _sized(text, schema)
+
+
+def _sized(text: str, schema: JsonObject) -> str:
+    shortest, longest = schema.get("minLength", 0), schema.get("maxLength", len(text) + schema.get("minLength", 0))
+    return text.ljust(shortest, "x")[:longest]
+
+
+def _matching(pattern: str, schema: JsonObject) -> str:
+    import re
+
+    for sample in _SAMPLES:
+        if re.search(pattern, sample) and len(sample) >= schema.get("minLength", 0):
+            return sample
+    return _sized("x", schema)
+
+
+def _number(schema: JsonObject, _root: JsonObject, _name: str, _depth: int) -> float | int:
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    step = schema.get("multipleOf")
+    if isinstance(step, (int, float)):
+        return step if not isinstance(low, (int, float)) or step >= low else step * (int(low // step) + 1)
+    if isinstance(low, (int, float)):
+        return low + 1 if not isinstance(high, (int, float)) or low + 1 < high else low + (high - low) / 2
+    return high - 1 if isinstance(high, (int, float)) else 7
+
+
+def _integer(schema: JsonObject, root: JsonObject, name: str, depth: int) -> int:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low == high:
+        return int(low)
+    return int(_number(schema, root, name, depth))
+
+
+def _array(schema: JsonObject, root: JsonObject, name: str, depth: int) -> list[Any]:
+    if isinstance(schema.get("prefixItems"), list):
+        return [invent(item, root, name, depth + 1) for item in schema["prefixItems"]]
+    count = max(int(schema.get("minItems", 1)), 0) if depth < _DEEPEST else 0
+    items = schema.get("items", {})
+    made = [invent(items, root, name.removesuffix("s"), depth + 1) for _ in range(count)]
+    return [f"{item} {n + 1}" for n, item in enumerate(made)] if _repeats_text(schema, made) else made
+
+
+def _repeats_text(schema: JsonObject, made: list[Any]) -> bool:
+    return schema.get("uniqueItems") is True and len(made) > 1 and all(isinstance(item, str) for item in made)
+
+
+def _object(schema: JsonObject, root: JsonObject, _name: str, depth: int) -> JsonObject:
+    known = properties_of(schema, root)
+    return {
+        name: invent(known.get(name, {}), root, name, depth + 1)
+        for name in required_of(schema, root)
+        if depth < _DEEPEST
+    }
+
+
+_MAKERS = {
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": lambda *_: True,
+    "null": lambda *_: None,
+    "array": _array,
+    "object": _object,
+}

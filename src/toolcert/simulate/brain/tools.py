@@ -1,0 +1,114 @@
+"""An offered tool as the brain sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from toolcert.core.values import JsonObject, Value
+
+
+class Tool(Value):
+    """Name, purpose and parameters of an offered tool."""
+
+    name: str
+    description: str = ""
+    schema: JsonObject = {}
+
+    @property
+    def properties(self) -> JsonObject:
+        """The parameters, those behind a reference or `allOf` included."""
+        return properties_of(self.schema, self.schema)
+
+    @property
+    def required(self) -> list[str]:
+        return required_of(self.schema, self.schema)
+
+
+def offered(body: JsonObject) -> list[Tool]:
+    """The tools of a request that have a name."""
+    tools = body.get("tools")
+    return [tool for entry in tools if (tool := _read(entry))] if isinstance(tools, list) else []
+
+
+def _read(entry: Any) -> Tool | None:
+    function = entry.get("function") if isinstance(entry, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        return None
+    schema = function.get("parameters")
+    return Tool(
+        name=function["name"],
+        description=str(function.get("description") or ""),
+        schema=schema if isinstance(schema, dict) else {},
+    )
+
+
+def resolved(schema: Any, root: JsonObject) -> JsonObject:
+    """The schema behind local references, with the parts of `allOf` laid together."""
+    seen = 0
+    while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and seen < 16:
+        siblings = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**_pointed(schema["$ref"], root), **siblings}
+        seen += 1
+    if not isinstance(schema, dict):
+        return {}
+    return _merged(schema, root) if isinstance(schema.get("allOf"), list) else schema
+
+
+def _pointed(reference: str, root: JsonObject) -> JsonObject:
+    node: Any = root
+    for part in reference.removeprefix("#").strip("/").split("/"):
+        if part:
+            key = part.replace("~1", "/").replace("~0", "~")
+            node = node.get(key) if isinstance(node, dict) else None
+    return node if isinstance(node, dict) else {}
+
+
+def _merged(schema: JsonObject, root: JsonObject) -> JsonObject:
+    merged = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in (resolved(part, root) for part in schema["allOf"]):
+        joined = {
+            "properties": {**part.get("properties", {}), **merged.get("properties", {})},
+            "required": [*part.get("required", []), *merged.get("required", [])],
+        }
+        merged = {**part, **merged, **{key: value for key, value in joined.items() if value}}
+    return merged
+
+
+def properties_of(schema: JsonObject, root: JsonObject) -> JsonObject:
+    """The named properties of an object schema."""
+    properties = resolved(schema, root).get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def required_of(schema: JsonObject, root: JsonObject) -> list[str]:
+    """The names of the properties an object must have."""
+    required = resolved(schema, root).get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+
+
+def types_of(schema: JsonObject) -> tuple[str, ...]:
+    """The JSON types a schema allows, as far as it says so."""
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return (declared,)
+    if isinstance(declared, list):
+        return tuple(name for name in declared if isinstance(name, str))
+    return tuple(_implied(schema))
+
+
+def _implied(schema: JsonObject) -> Iterable[str]:
+    if "properties" in schema or "additionalProperties" in schema:
+        yield "object"
+    if "items" in schema or "prefixItems" in schema:
+        yield "array"
+
+
+def branches(schema: JsonObject, root: JsonObject) -> list[JsonObject]:
+    """The alternatives of `anyOf` or `oneOf`; the schema itself where it has none."""
+    for keyword in ("anyOf", "oneOf"):
+        options = schema.get(keyword)
+        if isinstance(options, list) and options:
+            rest = {key: value for key, value in schema.items() if key != keyword}
+            return [{**rest, **resolved(option, root)} for option in options]
+    return [schema]
