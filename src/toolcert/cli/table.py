@@ -19,7 +19,9 @@ class Entry(NamedTuple):
 
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Measure": {},
-    "Read results": {},
+    "Read results": {
+        "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),
+    },
     "Endpoints": {},
     "Set up": {
         "completion": Entry("toolcert.cli.completion:completion", "Print the script that completes toolcert commands."),

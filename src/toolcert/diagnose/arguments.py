@@ -116,7 +116,7 @@ declare(
 )
 
 
-@check(INVALID_JSON, When.CALLED)
+@check(INVALID_JSON, When.FLAWED)
 def invalid_json(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.damage is Damage.BROKEN:
@@ -124,7 +124,7 @@ def invalid_json(view: View) -> Iterator[Evidence]:
             yield Evidence(text=text, call=call.position)
 
 
-@check(EMPTY, When.CALLED)
+@check(EMPTY, When.FLAWED)
 def empty(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.judgement.bucket is Bucket.EMPTY:
@@ -137,14 +137,14 @@ def empty(view: View) -> Iterator[Evidence]:
             )
 
 
-@check(NOT_STRING, When.CALLED)
+@check(NOT_STRING, When.FLAWED)
 def not_string(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.judgement.bucket is Bucket.NOT_STRING:
             yield Evidence(text=f"arguments {shown(call.call.arguments, 120)}", call=call.position)
 
 
-@check(DOUBLE_ENCODED, When.CALLED)
+@check(DOUBLE_ENCODED, When.FLAWED)
 def double_encoded(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.judgement.bucket is Bucket.DOUBLE_ENCODED:
@@ -152,14 +152,14 @@ def double_encoded(view: View) -> Iterator[Evidence]:
             yield Evidence(text=f"{places}: {shown(call.call.arguments, 120)}", call=call.position)
 
 
-@check(SCHEMA, When.CALLED)
+@check(SCHEMA, When.FLAWED)
 def schema(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.judgement.bucket is Bucket.SCHEMA_MISMATCH:
             yield from _by_keyword(call)
 
 
-@check(DOUBLED, When.CALLED)
+@check(DOUBLED, When.FLAWED)
 def doubled(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.damage is Damage.DOUBLED:

@@ -98,14 +98,14 @@ INDEX_BOGUS = FindingKind(
 )
 
 
-@check(UNKNOWN_TOOL, When.CALLED)
+@check(UNKNOWN_TOOL, When.FLAWED)
 def unknown_tool(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if not call.known and call.meant is None:
             yield Evidence(text=f"name {shown(call.call.name, 100)} is not offered", call=call.position)
 
 
-@check(MANGLED_NAME, When.CALLED)
+@check(MANGLED_NAME, When.FLAWED)
 def mangled_name(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.meant is not None:

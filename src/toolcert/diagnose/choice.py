@@ -87,7 +87,7 @@ def required_ignored(view: View) -> Iterator[Evidence]:
 @check(NONE_IGNORED, When.CALLED)
 def none_ignored(view: View) -> Iterator[Evidence]:
     if choice_of(view.request) == "none":
-        yield Evidence(text=f'tool_choice "none", called {shown(view.reply.tool_calls[0].name, 80)}', call=0)
+        yield Evidence(text=f'tool_choice "none", called {shown(view.reply.tool_calls[0].name, 80)}')
 
 
 @check(NAMED_IGNORED)
@@ -97,10 +97,9 @@ def named_ignored(view: View) -> Iterator[Evidence]:
         return
     if not view.calls and _could_have_called(view):
         yield Evidence(text=f"tool_choice names {shown(wanted, 60)}, no call")
-    for call in view.calls:
-        if wanted not in (call.call.name, call.meant):
-            called = shown(call.call.name, 60)
-            yield Evidence(text=f"tool_choice names {shown(wanted, 60)}, called {called}", call=call.position)
+    other = next((call for call in view.calls if wanted not in (call.call.name, call.meant)), None)
+    if other is not None:
+        yield Evidence(text=f"tool_choice names {shown(wanted, 60)}, called {shown(other.call.name, 60)}")
 
 
 @check(FLAG_IGNORED, When.CALLED)
@@ -109,7 +108,7 @@ def flag_ignored(view: View) -> Iterator[Evidence]:
         yield Evidence(text=f"parallel_tool_calls false, {len(view.calls)} calls")
 
 
-@check(MERGED, When.CALLED)
+@check(MERGED, When.FLAWED)
 def merged(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.damage is Damage.GLUED:

@@ -19,16 +19,6 @@ BAD_SCHEMA = FindingKind(
     "reference that leads nowhere.",
     remedy="Mend the schema in the dataset; the evidence says what is wrong with it.",
 )
-
-
-@check(BAD_SCHEMA, When.CALLED)
-def bad_schema(view: View) -> Iterator[Evidence]:
-    for call in view.calls:
-        if call.judgement.bucket is Bucket.BAD_SCHEMA:
-            text = f"tool {shown(call.call.name, 60)}: {call.judgement.message}"
-            yield Evidence(text=text, call=call.position)
-
-
 declare(
     FindingKind(
         code="dataset.not_json",
@@ -90,3 +80,11 @@ declare(
         remedy="Remove the repetition where it is not meant.",
     )
 )
+
+
+@check(BAD_SCHEMA, When.FLAWED)
+def bad_schema(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if call.judgement.bucket is Bucket.BAD_SCHEMA:
+            text = f"tool {shown(call.call.name, 60)}: {call.judgement.message}"
+            yield Evidence(text=text, call=call.position)

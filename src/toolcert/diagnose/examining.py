@@ -40,7 +40,7 @@ def _noticed_by_reader(reply: Reply) -> Iterator[Finding]:
 
 
 def _noticed_by_checks(view: View) -> Iterator[Finding]:
-    for kind, function in checks_for(view.reply):
+    for kind, function in checks_for(view):
         for evidence in function(view):
             yield finding(evidence.code or kind.code, evidence.text, call=evidence.call, severity=evidence.severity)
 

@@ -115,7 +115,7 @@ def nonstandard(view: View) -> Iterator[Evidence]:
         yield Evidence(text=f"finish_reason {shown(reason, 60)}")
 
 
-@check(TRUNCATION_HIDDEN, When.CALLED)
+@check(TRUNCATION_HIDDEN, When.FLAWED)
 def truncation_hidden(view: View) -> Iterator[Evidence]:
     if view.reply.finish_reason == "length" or not view.reply.complete:
         return

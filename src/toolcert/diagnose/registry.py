@@ -42,6 +42,7 @@ class When(Enum):
 
     ANY = "any readable answer"
     CALLED = "an answer with calls"
+    FLAWED = "an answer with a call that is not simply valid"
     NOT_CALLED = "an answer without calls"
     TEXT = "an answer with text"
     REASONING = "an answer with reasoning"
@@ -95,16 +96,21 @@ def finding(
     return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call)
 
 
-def checks_for(reply: Reply) -> tuple[tuple[FindingKind, Check], ...]:
+def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
     """The checks that look at an answer of this form."""
-    return _checks_for(bool(reply.tool_calls), bool(reply.content), bool(reply.reasoning), reply.streamed)
+    reply = view.reply
+    flawed = any(call.buckets for call in view.calls)
+    return _checks_for(bool(view.calls), flawed, bool(reply.content), bool(reply.reasoning), reply.streamed)
 
 
 @cache
-def _checks_for(called: bool, text: bool, reasoning: bool, streamed: bool) -> tuple[tuple[FindingKind, Check], ...]:
+def _checks_for(
+    called: bool, flawed: bool, text: bool, reasoning: bool, streamed: bool
+) -> tuple[tuple[FindingKind, Check], ...]:
     holds = {
         When.ANY: True,
         When.CALLED: called,
+        When.FLAWED: flawed,
         When.NOT_CALLED: not called,
         When.TEXT: text,
         When.REASONING: reasoning,
