@@ -1,0 +1,172 @@
+"""Probing: suites of short conversations with every model at one or more endpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from toolcert.probes.plan import ProbePlan
+from toolcert.probes.suites import choose_probes
+
+from toolcert.api.endpoint import Endpoint, as_endpoint
+from toolcert.api.listing import choose_models
+from toolcert.api.running import new_run_id, open_sessions, run_folder, versions, wait_for
+from toolcert.core.events import Handler, RunStarted
+from toolcert.core.manifest import Manifest
+from toolcert.core.targets import ModelInfo
+from toolcert.core.values import JsonObject, Value
+from toolcert.engine.local import LocalEngine
+from toolcert.engine.plan import Session
+from toolcert.probes.base import Probe
+from toolcert.probes.live import ProbeSettings
+from toolcert.probes.scorecard import ProbeSummary
+from toolcert.probes.summary import summarise
+from toolcert.probes.work import ProbeWork
+from toolcert.runs.encoding import Keep
+from toolcert.runs.reader import RunReader
+from toolcert.runs.resume import resume, start_afresh
+from toolcert.runs.writer import RunWriter
+from toolcert.settings.argv import without_secrets
+from toolcert.version import __version__
+
+DEFAULT_SUITE = "agent"
+DEFAULT_ITERATIONS = 5
+
+
+class ProbeOptions(Value):
+    """How to probe; the names are those of the command's options."""
+
+    model: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    suite: str = DEFAULT_SUITE
+    probe: tuple[str, ...] = ()
+    scenario: tuple[str, ...] = ()
+    iterations: int = DEFAULT_ITERATIONS
+    threshold: float = 0.9
+    adaptive: bool = False
+    max_tokens: int | None = None
+    temperature: float | None = None
+    max_requests: int | None = None
+    output: str | None = None
+    fresh: bool = False
+    keep: Keep = Keep.RAW
+    prices: dict[str, tuple[float, float]] = {}
+    """Model to price of a million tokens in and out."""
+
+
+class ProbeRun(Value):
+    """A finished probe run."""
+
+    folder: str
+    summary: ProbeSummary
+    interrupted: bool = False
+
+
+class ProbeJob:
+    """A probe run that is planned and not yet started: what it would send is known."""
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        sessions: Mapping[str, Session],
+        models: Mapping[str, Sequence[ModelInfo]],
+        options: ProbeOptions,
+    ) -> None:
+        self.options = options
+        self.models = models
+        self._sessions = sessions
+        self._concurrency = {endpoint.spec.name: endpoint.spec.concurrency for endpoint in endpoints}
+        self.probes: tuple[Probe, ...] = choose_probes(options.suite, options.probe, options.scenario)
+        self.manifest = self._manifest(endpoints)
+        self.folder = run_folder(Path(options.output) if options.output else None, self.manifest.run)
+        self.plan = ProbePlan(
+            models, self.probes, iterations=options.iterations, adaptive=options.adaptive, threshold=options.threshold
+        )
+
+    async def run(self, handlers: Sequence[Handler] = ()) -> ProbeRun:
+        """Do it; what an earlier run in the same folder measured is not asked again."""
+        if self.options.fresh:
+            start_afresh(self.folder)
+        measured = resume(self.folder, self.manifest)
+        if len(measured):
+            self.plan.resume(measured, RunReader(self.folder).heads())
+        writer = RunWriter(self.folder, self.manifest, keep=self.options.keep)
+        engine = LocalEngine(
+            self._sessions,
+            concurrency=self._concurrency,
+            handlers=[writer, *handlers],
+            max_requests=self.options.max_requests,
+        )
+        started = RunStarted(manifest=self.manifest, total=self.plan.total, resumed=len(measured))
+        try:
+            finished = await engine.run(self.plan, self._work(), started)
+        finally:
+            writer.close()
+        return ProbeRun(
+            folder=str(self.folder),
+            summary=summary_of(self.folder, self.options.prices),
+            interrupted=finished.interrupted,
+        )
+
+    def _work(self) -> ProbeWork:
+        parameters: JsonObject = {}
+        if self.options.temperature is not None:
+            parameters["temperature"] = self.options.temperature
+        settings = ProbeSettings(parameters=parameters)
+        if self.options.max_tokens is not None:
+            settings = msgspec.structs.replace(settings, max_tokens=self.options.max_tokens)
+        return ProbeWork(settings, own=[probe for probe in self.probes if probe.group == "scenario"])
+
+    def _manifest(self, endpoints: Sequence[Endpoint]) -> Manifest:
+        return Manifest(
+            run=new_run_id(),
+            job="probe",
+            started_at=time.time(),
+            toolcert=__version__,
+            endpoints=tuple(endpoint.spec for endpoint in endpoints),
+            models={name: tuple(models) for name, models in self.models.items()},
+            suite=None if self.options.probe or self.options.scenario else self.options.suite,
+            probes=tuple(probe.name for probe in self.probes),
+            iterations=self.options.iterations,
+            threshold=self.options.threshold,
+            parameters={"temperature": self.options.temperature, "max_tokens": self.options.max_tokens},
+            argv=without_secrets(sys.argv),
+            versions=versions(),
+        )
+
+
+@contextlib.asynccontextmanager
+async def probe_job(
+    endpoints: Sequence[Endpoint | str], options: ProbeOptions | None = None
+) -> AsyncIterator[ProbeJob]:
+    """Open the endpoints, list their models and plan the run."""
+    options = options or ProbeOptions()
+    given = [as_endpoint(endpoint) for endpoint in endpoints]
+    async with open_sessions(given) as sessions:
+        models = await choose_models(sessions, options.model, options.exclude)
+        yield ProbeJob(given, sessions, models, options)
+
+
+async def probe_async(
+    *endpoints: Endpoint | str, options: ProbeOptions | None = None, handlers: Sequence[Handler] = ()
+) -> ProbeRun:
+    """Probe the models at one or more endpoints."""
+    async with probe_job(endpoints, options) as job:
+        return await job.run(handlers)
+
+
+def probe(
+    *endpoints: Endpoint | str, options: ProbeOptions | None = None, handlers: Sequence[Handler] = ()
+) -> ProbeRun:
+    """Probe the models at one or more endpoints."""
+    return wait_for(probe_async(*endpoints, options=options, handlers=handlers))
+
+
+def summary_of(folder: Path, prices: Mapping[str, tuple[float, float]] | None = None) -> ProbeSummary:
+    """The summary of a finished or interrupted probe run, from its log alone."""
+    reader = RunReader(folder)
+    return summarise(reader.manifest, reader.records(), prices=prices)

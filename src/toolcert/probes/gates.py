@@ -1,0 +1,50 @@
+"""Gates: what the user will not accept, said beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from toolcert.core.errors import UsageError
+from toolcert.core.findings import Severity
+from toolcert.diagnose import catalogue
+from toolcert.probes.scorecard import Category, ModelSummary, ProbeSummary
+
+
+def check_gate_codes(codes: Sequence[str]) -> None:
+    """Refuse a gate that could never close: a code or severity that does not exist."""
+    known = {kind.code for kind in catalogue()}
+    severities = {severity.value for severity in Severity}
+    for code in codes:
+        if code not in severities and not any(code == one or code.startswith(f"{one}.") for one in known):
+            raise UsageError(
+                f"--fail-on {code}: no such finding or severity.", remedy="`toolcert findings` lists them."
+            )
+
+
+def failed_gates(summary: ProbeSummary, fail_under: float | None, fail_on: Sequence[str]) -> list[str]:
+    """One line for each gate that closed."""
+    return [*_scores(summary, fail_under), *_findings(summary, fail_on)]
+
+
+def _scores(summary: ProbeSummary, fail_under: float | None) -> Iterator[str]:
+    if fail_under is None:
+        return
+    for model in summary.models:
+        if model.category is Category.UNSUPPORTED:
+            continue  # a model that cannot chat was not asked and has no score
+        if model.score.low < fail_under:
+            yield f"{_name(summary, model)} scores {model.score}, under {fail_under:g}."
+
+
+def _findings(summary: ProbeSummary, fail_on: Sequence[str]) -> Iterator[str]:
+    for cause in summary.causes:
+        if any(_meets(cause.code, cause.severity, gate) for gate in fail_on):
+            yield f"{cause.code} ({cause.severity}) in {', '.join(cause.models[:5])}: {cause.title}"
+
+
+def _meets(code: str, severity: Severity, gate: str) -> bool:
+    return gate in (severity.value, code) or code.startswith(f"{gate}.")
+
+
+def _name(summary: ProbeSummary, model: ModelSummary) -> str:
+    return model.model if len(summary.endpoints) < 2 else f"{model.endpoint}: {model.model}"

@@ -1,0 +1,24 @@
+"""Where a report goes: a file that is whole or not there, or standard output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from toolcert.core.errors import OutputError
+from toolcert.runs.files import write_whole
+
+STDOUT = "-"
+
+
+def deliver(content: str | bytes, destination: str) -> None:
+    """Write a report to `destination`; `-` is standard output."""
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    if destination != STDOUT:
+        write_whole(Path(destination), [data])
+        return
+    try:
+        sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputError(f"cannot write to standard output: {error.strerror or error}.") from error

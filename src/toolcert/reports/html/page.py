@@ -1,0 +1,65 @@
+"""The shell of every page: templates with autoescape, one style, one script, and a policy that forbids the rest."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from toolcert.reports import text
+from toolcert.reports.html import charts
+from toolcert.version import __version__
+
+
+def render(template: str, **context: Any) -> str:
+    """The page of `template`; every value in `context` is escaped where it is shown."""
+    return _environment().get_template(template).render(**context)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("toolcert.reports.html", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style, script = _asset("page.css"), _asset("page.js")
+    environment.globals.update(
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        symbols=Markup(_asset("symbols.svg")),  # noqa: S704 - our own file
+        policy=_policy(style, script),
+        charts=charts,
+        version=__version__,
+    )
+    environment.filters.update(
+        count=text.count,
+        percent=text.percent,
+        seconds=text.seconds,
+        duration=text.duration,
+        visible=text.visible,
+    )
+    return environment
+
+
+def _policy(style: str, script: str) -> str:
+    """Only our own style and script, by their digests; nothing from anywhere else."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(content: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return files("toolcert.reports.html").joinpath("assets", name).read_text("utf-8").strip()

@@ -1,0 +1,153 @@
+"""Summaries of invented runs, for reports to draw."""
+
+from __future__ import annotations
+
+import random
+
+from toolcert.core.findings import Severity
+from toolcert.core.statistics import wilson
+from toolcert.probes.scorecard import (
+    Category,
+    Cause,
+    Cell,
+    CellState,
+    Counts,
+    EndpointLine,
+    Example,
+    FindingCount,
+    Latency,
+    ModelSummary,
+    ProbeColumn,
+    ProbeSummary,
+    Rate,
+    Recommendation,
+    Reliability,
+    Score,
+    Totals,
+    Usage,
+)
+
+PROBES = {
+    "calling": "hello_world basic result_use multi_tool parallel multi_step irrelevance missing_information",
+    "control": "choice_auto choice_none choice_required choice_named parallel_off token_limit",
+    "format": "streaming stream_twin json_object json_schema strict unicode no_parameters schema_ladder many_tools",
+    "conversation": "tool_error empty_result swapped_results null_content wrong_id malformed_history reasoning_back",
+    "server": "model_listing unknown_model error_shapes usage repeatability",
+}
+HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31mred\x00"
+
+
+def rate(k: int, n: int) -> Rate:
+    interval = wilson(k, n)
+    if interval is None:
+        return Rate()
+    return Rate(k=k, n=n, low=interval.lower, high=interval.upper)
+
+
+def probe_summary(models: int = 8, *, probes: int = 35, iterations: int = 10, hostile: bool = False) -> ProbeSummary:
+    """A run in which every kind of cell occurs; seeded, so always the same."""
+    chance = random.Random(models)
+    columns = [
+        ProbeColumn(name=name, group=group, title=f"What {name} asks")
+        for group, names in PROBES.items()
+        for name in names.split()
+    ][:probes]
+    made = [_model(number, columns, iterations, chance, hostile=hostile) for number in range(models)]
+    causes = [_cause(code, severity, made, hostile=hostile) for code, severity in _CODES]
+    return ProbeSummary(
+        run="7f3a21c9",
+        toolcert="0.1.0",
+        started_at=1_782_283_620.0,
+        finished_at=1_782_284_022.0,
+        headline=f"{models // 2} of {models} models are fit for agents on this endpoint; the others work in part.",
+        lines=("The fault to know about: finish.stop_with_calls in 5 models.", "Best choice: model-0."),
+        suite="full",
+        iterations=iterations,
+        endpoints=(EndpointLine(name="e", base_url="http://inference.example.net/v1", key_env="VENDOR_KEY"),),
+        probes=tuple(columns),
+        models=tuple(made),
+        causes=tuple(causes),
+        totals=Totals(
+            models=models,
+            counts=Counts(passed=4000, failed=109, not_measured=18),
+            usage=Usage(requests=4127, tokens_in=1_200_345, tokens_out=88_100),
+            seconds=402.0,
+        ),
+    )
+
+
+_CODES = [
+    ("finish.stop_with_calls", Severity.ERROR),
+    ("call.in_text", Severity.ERROR),
+    ("json.fenced", Severity.WARNING),
+    ("nondeterministic", Severity.NOTE),
+]
+_VERDICTS = [
+    (Category.FULL, Recommendation.RECOMMENDED),
+    (Category.PARTIAL, Recommendation.PARTIAL),
+    (Category.NONE, Recommendation.NONE),
+    (Category.UNSUPPORTED, None),
+    (Category.NOT_MEASURED, Recommendation.UNDECIDED),
+]
+
+
+def _model(number: int, columns: list[ProbeColumn], n: int, chance: random.Random, *, hostile: bool) -> ModelSummary:
+    category, recommendation = _VERDICTS[min(len(_VERDICTS) - 1, max(0, number - 2)) if number % 7 else 0]
+    points = max(0.0, 99 - 9.0 * number)
+    name = f"{HOSTILE}{number}" if hostile else f"vendor/model-{number}-instruct"
+    return ModelSummary(
+        endpoint="e",
+        model=name,
+        category=category,
+        score=Score(low=points, high=min(100.0, points + (6 if number == 4 else 0)), recommendation=recommendation),
+        reason=HOSTILE if hostile else "Calls, does not use the result" if number else "Everything asked for works",
+        rank=number + 1,
+        reliability=Reliability(probe="result_use", rate=rate(max(0, n - number), n)),
+        cells=tuple(_cell(column, n, chance, hostile=hostile) for column in columns),
+        findings=tuple(_found(code, severity, hostile=hostile) for code, severity in _CODES[: number % 4 + 1]),
+        latency=tuple(_latency(label, chance) for label in ("first token", "call", "answer")),
+        usage=Usage(requests=350, tokens_in=10_000, tokens_out=900, retried=2),
+    )
+
+
+def _cell(column: ProbeColumn, n: int, chance: random.Random, *, hostile: bool) -> Cell:
+    state = chance.choices(list(CellState), [12, 3, 2, 1, 1, 1])[0]
+    k = {CellState.PASSED: n, CellState.FLAKY: chance.randint(1, n - 1), CellState.FAILED: 0}.get(state, 0)
+    measured = state in (CellState.PASSED, CellState.FLAKY, CellState.FAILED)
+    reason = "" if state is CellState.PASSED else HOSTILE if hostile else "the tool result is not in the answer"
+    return Cell(
+        probe=column.name, group=column.group, state=state, rate=rate(k, n) if measured else Rate(), reason=reason
+    )
+
+
+def _found(code: str, severity: Severity, *, hostile: bool) -> FindingCount:
+    return FindingCount(code=code, severity=severity, count=3, example=_example(hostile=hostile))
+
+
+def _example(*, hostile: bool) -> Example:
+    evidence = HOSTILE + "x" * 1_000_000 if hostile else '"finish_reason": "stop" beside 1 call'
+    body = {"model": "m", "messages": [{"role": "user", "content": HOSTILE if hostile else "it's"}]}
+    return Example(
+        case="e/m/basic/1",
+        probe="basic",
+        evidence=evidence,
+        url="http://inference.example.net/v1/chat/completions",
+        body=body,
+    )
+
+
+def _latency(label: str, chance: random.Random) -> Latency:
+    samples = tuple(sorted(chance.lognormvariate(-0.5, 0.5) for _ in range(50)))
+    return Latency(label=label, count=50, p50=samples[25], p95=samples[47], longest=samples[-1], samples=samples)
+
+
+def _cause(code: str, severity: Severity, models: list[ModelSummary], *, hostile: bool) -> Cause:
+    return Cause(
+        code=code,
+        severity=severity,
+        title="Calls are present, but finish_reason says stop",
+        count=31,
+        models=tuple(model.model for model in models[:5]),
+        probes=("basic", "streaming"),
+        example=_example(hostile=hostile),
+    )
