@@ -45,7 +45,7 @@ class StoredExchange(Value):
     fault: Fault | None = None
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
-    response: msgspec.Raw = msgspec.Raw()
+    response: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     response_text: str | None = None
     response_bytes: bytes | None = None
     """Base64 of an answer that is not UTF-8."""
@@ -107,7 +107,8 @@ def decode_replies(line: bytes) -> tuple[Reply, ...]:
 
 
 def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
-    raw, text, other, reply = msgspec.Raw(), None, None, None
+    raw: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    text, other, reply = None, None, None
     if keep is Keep.ASSEMBLED:
         reply = read_reply(exchange) if exchange.fault is None else None
     elif exchange.payload:
@@ -129,15 +130,17 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
     )
 
 
-def _raw_forms(payload: bytes, *, event_stream: bool) -> tuple[msgspec.Raw, str | None, bytes | None]:
+def _raw_forms(
+    payload: bytes, *, event_stream: bool
+) -> tuple[msgspec.Raw | msgspec.UnsetType, str | None, bytes | None]:
     """The answer as JSON to splice, as text, or as bytes: the first of these that loses nothing."""
     try:
         text = payload.decode()
     except UnicodeDecodeError:
-        return msgspec.Raw(), None, payload
+        return msgspec.UNSET, None, payload
     if not event_stream and _is_one_line_json(payload):
         return msgspec.Raw(payload), None, None
-    return msgspec.Raw(), text, None
+    return msgspec.UNSET, text, None
 
 
 def _is_one_line_json(payload: bytes) -> bool:
@@ -171,4 +174,4 @@ def _payload(stored: StoredExchange) -> bytes:
         return stored.response_bytes
     if stored.response_text is not None:
         return stored.response_text.encode()
-    return bytes(stored.response)
+    return b"" if stored.response is msgspec.UNSET else bytes(stored.response)
