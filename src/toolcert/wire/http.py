@@ -7,7 +7,7 @@ from typing import Protocol
 
 from toolcert.core.exchanges import Fault, Timing
 from toolcert.core.targets import Timeouts
-from toolcert.core.values import Value
+from toolcert.core.values import JsonObject, Value
 
 
 class HttpRequest(Value):
@@ -17,6 +17,8 @@ class HttpRequest(Value):
     url: str
     headers: dict[str, str] = {}
     content: bytes | None = None
+    body: JsonObject | None = None
+    """What `content` encodes, where it is not the body that was asked for; an exchange keeps it."""
     timeouts: Timeouts = Timeouts()
 
 

@@ -1,0 +1,165 @@
+"""How many requests may be under way at one endpoint, learnt from its own signals.
+
+Only a server that says "too many" changes the limit: slow answers and broken connections say
+nothing about what it can bear, and slowing down for them would only make a run longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+from types import TracebackType
+
+CUT = 0.5
+"""Halving finds a limit far below the ceiling in a few steps."""
+ROUNDS_TO_RECOVER = 8
+"""A halved limit is back after this many full rounds of successes: slower than it was cut, because each
+new refusal costs an attempt, but soon enough that one bad moment does not shape the whole run."""
+_FLOOR = 1.0
+_SECONDS_PER_MINUTE = 60.0
+
+
+class AdaptiveLimiter:
+    """First come, first served; starts at the ceiling, halves on overload, grows back additively."""
+
+    def __init__(
+        self,
+        ceiling: int,
+        rpm: float | None = None,
+        *,
+        longest_pause: float = 60.0,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`longest_pause` bounds how long a Retry-After may hold everybody; give it the retry policy's cap."""
+        self.ceiling = max(1, ceiling)
+        self.in_flight = 0
+        self._limit = float(self.ceiling)
+        self._step = self.ceiling * CUT / ROUNDS_TO_RECOVER
+        self._longest_pause = longest_pause
+        self._pace = _SECONDS_PER_MINUTE / rpm if rpm else 0.0
+        self._clock = clock
+        self._gate = 0.0
+        self._next_start = 0.0
+        self._last_cut = float("-inf")
+        self._episode = 0
+        self._left_of_episode = 0
+        self._waiting: deque[asyncio.Future[int]] = deque()
+        self._alarm: asyncio.TimerHandle | None = None
+
+    @property
+    def limit(self) -> int:
+        """How many requests may be under way now."""
+        return int(self._limit)
+
+    def slot(self) -> Slot:
+        """Room for one request: `async with limiter.slot() as queued_seconds`."""
+        return Slot(self)
+
+    def overloaded(self, retry_after: float | None = None, *, started: float | None = None) -> None:
+        """The server refused a request for being one too many.
+
+        Requests that were sent before the last cut still report the old load, so one episode cuts
+        once. `started` is the clock time this one was sent at; without it the limiter goes by whether
+        requests from before the cut are still under way. While `retry_after` lasts, nobody starts.
+        """
+        now = self._clock()
+        if retry_after:
+            self._gate = max(self._gate, now + min(retry_after, self._longest_pause))
+        stale = started <= self._last_cut if started is not None else self._left_of_episode > 0
+        if not stale:
+            self._limit = max(_FLOOR, self._limit * CUT)
+            self._last_cut = now
+            self._episode += 1
+            self._left_of_episode = self.in_flight
+
+    def succeeded(self) -> None:
+        """A request got its answer: a round of these earns one step back towards the ceiling."""
+        if self._limit < self.ceiling:
+            self._limit = min(self.ceiling, self._limit + self._step / self._limit)
+            self._admit()
+
+    def _try_start(self) -> bool:
+        """Take a place if there is one now."""
+        if self._waiting or self.in_flight >= int(self._limit) or self._wait_for_clock() > 0:
+            return False
+        self._start()
+        return True
+
+    def _start(self) -> None:
+        self.in_flight += 1
+        if self._pace:
+            self._next_start = max(self._clock(), self._next_start) + self._pace
+
+    def _wait_for_clock(self) -> float:
+        """Seconds until the server's Retry-After and our own pace allow the next start."""
+        if not self._gate and not self._pace:
+            return 0.0
+        now = self._clock()
+        if now >= self._gate:
+            self._gate = 0.0
+        return max(self._gate, self._next_start) - now
+
+    async def _queue(self) -> int:
+        """Wait for a place; the episode it was given in."""
+        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._admit()
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._release(place.result())  # the place had just been given to us
+            raise
+
+    def _admit(self) -> None:
+        """Let in those at the head of the queue for whom there is room now."""
+        while self._waiting and self.in_flight < int(self._limit):
+            if self._waiting[0].done():
+                self._waiting.popleft()
+            elif (wait := self._wait_for_clock()) > 0:
+                self._wake_later(wait)
+                return
+            else:
+                self._start()
+                self._waiting.popleft().set_result(self._episode)
+
+    def _wake_later(self, wait: float) -> None:
+        if self._alarm is None:
+            self._alarm = asyncio.get_running_loop().call_later(wait, self._wake)
+
+    def _wake(self) -> None:
+        self._alarm = None
+        self._admit()
+
+    def _release(self, episode: int) -> None:
+        self.in_flight -= 1
+        if episode != self._episode:
+            self._left_of_episode = max(0, self._left_of_episode - 1)
+        if self._waiting:
+            self._admit()
+
+
+class Slot:
+    """One place under the limit, held from entering to leaving."""
+
+    __slots__ = ("_episode", "_limiter")
+
+    def __init__(self, limiter: AdaptiveLimiter) -> None:
+        self._limiter = limiter
+        self._episode = 0
+
+    async def __aenter__(self) -> float:
+        limiter = self._limiter
+        if limiter._try_start():
+            self._episode = limiter._episode
+            return 0.0
+        since = limiter._clock()
+        self._episode = await limiter._queue()
+        return limiter._clock() - since
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._limiter._release(self._episode)
