@@ -19,9 +19,9 @@ class Rate(Value):
 
     @classmethod
     def of(cls, k: int, n: int) -> Rate:
-        """k of n with its interval."""
+        """The counts with their interval."""
         interval = wilson(k, n)
-        return cls(k=k, n=n, low=interval and interval.lower, high=interval and interval.upper)
+        return cls(k=k, n=n) if interval is None else cls(k=k, n=n, low=interval.lower, high=interval.upper)
 
     @property
     def value(self) -> float | None:

@@ -1,0 +1,1 @@
+"""Does the server obey what the request says about calling?"""

@@ -1,0 +1,44 @@
+"""A call that cannot fit into max_tokens: the server must say that it was cut."""
+
+from __future__ import annotations
+
+from toolcert.core.requests import user
+from toolcert.probes.asking import answered
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.oracle import calls_of
+from toolcert.probes.registry import probe
+from toolcert.probes.tools import SAVE_NOTE
+
+LIMIT = 24
+WORDS = 40
+
+
+@probe
+class MaxTokensCut(ScriptedProbe):
+    """Wants a note of forty unheard-of words saved within a limit of far fewer tokens."""
+
+    name = "max_tokens_cut"
+    group = "control"
+    title = "Says so when max_tokens cuts an answer"
+    meaning = "A half call can be told from a whole one by its finish reason."
+    order = 60
+    may_be_cut = True
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        note = " ".join(talk.nonce(f"word {number}") for number in range(WORDS))
+        messages = [user(f'Call save_note with text "{note}".')]
+        turn = await answered(talk, messages, tools=[SAVE_NOTE], max_tokens=LIMIT)
+        state = _state(turn)
+        if turn.answer.finish_reason == "length":
+            return passed(cut_call=state)
+        if state == "whole":
+            return failed("does not keep to max_tokens", cut_call=state)
+        return failed(f"cuts the answer with finish_reason {turn.answer.finish_reason or 'absent'}", cut_call=state)
+
+
+def _state(turn: Turn) -> str:
+    """What is left of the call: `none`, `broken` or `whole`."""
+    calls = calls_of(turn)
+    if not calls:
+        return "none"
+    return "whole" if all(call.valid for call in calls) else "broken"

@@ -1,0 +1,1 @@
+"""Does the server take the histories that agents really send?"""

@@ -1,0 +1,46 @@
+"""A tool result with the id of no call."""
+
+from __future__ import annotations
+
+from toolcert.core.requests import tool_result, user
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
+from toolcert.probes.asking import said
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, not_measured, passed
+from toolcert.probes.history import call_message
+from toolcert.probes.refusing import refuses
+from toolcert.probes.registry import probe
+from toolcert.probes.tools import WEATHER
+
+
+@probe
+class WrongId(ScriptedProbe):
+    """The right answer is a refusal; the same history with the right id is the control."""
+
+    name = "wrong_id"
+    group = "conversation"
+    title = "Refuses a result that belongs to no call"
+    meaning = "A mix-up of results in an agent is noticed and not answered over."
+    requests = 2
+    order = 50
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        turn = await talk.ask(_history(talk, "call_other"), tools=[WEATHER])
+        if turn.fault is None:
+            found = finding("history.wrong_id_accepted", "tool_call_id call_other, no such call", turn=turn.index)
+            return failed("takes a result with a wrong tool_call_id silently", found)
+        control = await talk.control(_history(talk, "call_d4"), tools=[WEATHER])
+        if control.fault is not None:
+            return not_measured(said(control.fault))
+        if refuses(turn):
+            return passed()
+        return failed(f"breaks on a wrong tool_call_id ({said(turn.fault)})")
+
+
+def _history(talk: Conversation, answered_id: str) -> list[JsonObject]:
+    city = talk.nonce("city")
+    return [
+        user(f"What is the weather in {city}?"),
+        call_message(None, ("call_d4", "get_weather", f'{{"city": "{city}"}}')),
+        tool_result(answered_id, '{"temperature": 21}'),
+    ]

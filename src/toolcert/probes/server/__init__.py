@@ -1,0 +1,1 @@
+"""Does the server say what is true: its models, errors and usage?"""
