@@ -1,0 +1,138 @@
+"""The plan of a probe run: models × probes × iterations, in stages."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from toolcert.core.cases import Case
+from toolcert.core.records import Record
+from toolcert.core.statistics_sequential import SequentialTest
+from toolcert.core.targets import ModelInfo
+from toolcert.probes.base import Probe
+from toolcert.probes.track import MakeCase, Track
+
+NEEDS = "needs "
+"""Beginning of the reason for a case whose precondition was not met."""
+
+
+class ProbePlan:
+    """Cases are released as records come in: after early stops, decisions and preconditions."""
+
+    def __init__(
+        self,
+        models: Mapping[str, Sequence[ModelInfo]],
+        probes: Sequence[Probe],
+        *,
+        iterations: int = 1,
+        adaptive: bool = False,
+        threshold: float = 0.9,
+    ) -> None:
+        self._models = models
+        self._probes = {probe.name: probe for probe in probes}
+        self._iterations = iterations
+        self._measured: Container[str] = ()
+        self._released: list[Case] = []
+        self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
+        for endpoint, infos in models.items():
+            for info in infos:
+                if info.can_chat:
+                    self._tracks[endpoint, info.id] = {
+                        name: Track(_maker(endpoint, info.id, name), iterations, _test(threshold) if adaptive else None)
+                        for name in self._probes
+                    }
+        self._begun: set[tuple[str, str, str]] = set()
+        """Tracks whose cases were released or skipped."""
+
+    @property
+    def total(self) -> int:
+        """Cases, those included that turn out to be skipped."""
+        return self._chatting * self._iterations * len(self._probes) + self._silent * len(self._probes)
+
+    def requests_planned(self) -> int:
+        """The most requests the run sends, retries and control requests after a refusal apart."""
+        return self._chatting * self._iterations * sum(probe.requests for probe in self._probes.values())
+
+    def resume(self, measured: Container[str], records: Iterable[Record]) -> None:
+        """Go on where an earlier run ended: its records stand, its measured keys are not asked again."""
+        self._measured = measured
+        for record in records:
+            self._released.extend(self.after(record))
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        """For each endpoint the cases that depend on no other."""
+        return {endpoint: self._source(endpoint) for endpoint in self._models}
+
+    def after(self, record: Record) -> list[Case]:
+        """The cases this record releases: the next stage, or skips with their reason."""
+        target = (record.endpoint, record.model)
+        name = "" if record.probe is None else record.probe.probe
+        track = self._tracks.get(target, {}).get(name)
+        if track is None:
+            return []
+        return self._unmeasured([*track.after(record), *self._dependents(target, name)])
+
+    def _source(self, endpoint: str) -> Iterator[Case]:
+        yield from self._skipped_models(endpoint)
+        # Probes that others wait for come first, so that the longest chain starts at once.
+        needed = {need for probe in self._probes.values() for need in probe.needs}
+        roots = [name for name, probe in self._probes.items() if not self._needs(probe)]
+        for name in sorted(roots, key=lambda name: name not in needed):
+            for place, model in self._tracks:
+                if place == endpoint:
+                    yield from self._unmeasured(self._tracks[place, model][name].opening())
+        yield from (case for case in self._released if case.endpoint == endpoint)
+
+    def _skipped_models(self, endpoint: str) -> Iterator[Case]:
+        """One case for each probe of a model that cannot chat: it is in the report and is not asked."""
+        for info in self._models[endpoint]:
+            if not info.can_chat:
+                reason = info.why_not or "not a chat model"
+                yield from (_maker(endpoint, info.id, name)(1, reason) for name in self._probes)
+
+    def _dependents(self, target: tuple[str, str], name: str) -> Iterator[Case]:
+        """What the state of one probe means for those that need it."""
+        tracks = self._tracks[target]
+        for other, probe in self._probes.items():
+            needs = self._needs(probe)
+            if name not in needs or (*target, other) in self._begun:
+                continue
+            unmet = next((need for need in needs if tracks[need].settled and not tracks[need].passed), None)
+            if unmet is not None:
+                self._begun.add((*target, other))
+                yield from tracks[other].skipped(_unmet(unmet, tracks[unmet]))
+                yield from self._dependents(target, other)
+            elif all(tracks[need].passed for need in needs):
+                self._begun.add((*target, other))
+                yield from tracks[other].opening()
+
+    def _needs(self, probe: Probe) -> tuple[str, ...]:
+        return tuple(need for need in probe.needs if need in self._probes)
+
+    def _unmeasured(self, cases: Iterable[Case]) -> list[Case]:
+        return [case for case in cases if case.key not in self._measured]
+
+    @property
+    def _chatting(self) -> int:
+        return len(self._tracks)
+
+    @property
+    def _silent(self) -> int:
+        return sum(not info.can_chat for infos in self._models.values() for info in infos)
+
+
+def _maker(endpoint: str, model: str, probe: str) -> MakeCase:
+    def make(iteration: int, skip: str) -> Case:
+        key = f"{endpoint}/{model}/{probe}/{iteration}"
+        return Case(key=key, endpoint=endpoint, model=model, probe=probe, iteration=iteration, skip=skip)
+
+    return make
+
+
+def _test(threshold: float) -> SequentialTest:
+    return SequentialTest(threshold=threshold)
+
+
+def _unmet(name: str, track: Track) -> str:
+    if track.measured:
+        return f"{NEEDS}{name}, which never passed"
+    return f"{NEEDS}{name}, which is {'unsupported' if track.unsupported else 'not measured'}"
