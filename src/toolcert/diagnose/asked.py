@@ -44,6 +44,15 @@ def messages(request: Request) -> Iterator[dict[str, Any]]:
             yield message
 
 
+def instructions(request: Request) -> str:
+    """What people told the model: system, developer and user messages; costly, so only for a suspicion."""
+    parts: list[str] = []
+    for message in messages(request):
+        if message.get("role") in ("system", "developer", "user"):
+            _collect(message.get("content"), parts)
+    return "\n".join(parts)
+
+
 def conversation_text(request: Request) -> str:
     """Everything the model was given to read, in one string; costly, so only for a suspicion."""
     parts: list[str] = []

@@ -28,7 +28,7 @@ UNKNOWN_TOOL = FindingKind(
 MANGLED_NAME = FindingKind(
     code="call.mangled_name",
     severity=Severity.ERROR,
-    title="The tool's name comes out changed: prefixed, cut, extended or spelt in another way.",
+    title="The tool's name comes out prefixed, cut, extended or respelt.",
     meaning="The agent does not know the tool, although the model meant the right one. The call is lost unless "
     "the agent guesses.",
     cause="A parser leaves a namespace (`functions.`, `default_api.`) or markup in the name, cuts long names, or "

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from toolcert.core.requests import Request
-from toolcert.diagnose.asked import conversation_text
+from toolcert.diagnose.asked import instructions
 from toolcert.diagnose.judging import offered_tools
 
 _MARKERS = re.compile(
@@ -54,18 +54,19 @@ def call_in(text: str | None, request: Request) -> TextCall | None:
     """The first call left in `text`, if the request offered any tool to call."""
     if not text or not request.tools:
         return None
-    return _marked_call(text, request) or _spelt_call(text, request)
+    marker = _marker(text)
+    if marker is None:
+        return _spelt_call(text, request)
+    if marker[0].strip() in instructions(request):
+        return None
+    return TextCall(marker.start(), min(len(text), marker.end() + 120))
 
 
-def _marked_call(text: str, request: Request) -> TextCall | None:
+def _marker(text: str) -> re.Match[str] | None:
     if "<" not in text and "[TOOL_CALLS]" not in text and "functools" not in text:
         return None
     match = _MARKERS.search(text)
-    if match is None or text[: match.start()].endswith("`"):
-        return None
-    if match[0].strip() in conversation_text(request):
-        return None
-    return TextCall(match.start(), min(len(text), match.end() + 120))
+    return None if match is None or text[: match.start()].endswith("`") else match
 
 
 def _spelt_call(text: str, request: Request) -> TextCall | None:

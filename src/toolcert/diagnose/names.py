@@ -15,19 +15,20 @@ def meant_tool(name: object, offered: Iterable[str]) -> str | None:
     """The one offered tool whose name was prefixed, cut, extended or respelt into `name`."""
     if not isinstance(name, str) or not name.strip():
         return None
-    candidates = [tool for tool in offered if tool and _is_mangled(name.strip(), tool)]
-    if len(candidates) > 1:
-        longest = max(candidates, key=len)
-        candidates = [longest] if all(longest.startswith(other) for other in candidates) else []
-    return candidates[0] if candidates else None
+    name, tools = name.strip(), [tool for tool in offered if tool]
+    whole = [tool for tool in tools if _holds(name, tool)]
+    if whole:
+        return max(whole, key=len)
+    cut = [tool for tool in tools if len(name) >= _SHORTEST_CUT and tool.startswith(name)]
+    return cut[0] if len(cut) == 1 else None
 
 
-def _is_mangled(name: str, tool: str) -> bool:
+def _holds(name: str, tool: str) -> bool:
+    """Whether the whole name of the tool is in there, in some spelling."""
     return (
         _plain(name) == _plain(tool)
         or tool in _NAMESPACE.split(name)
         or (name.startswith(tool) and _is_residue(name[len(tool) :], tool))
-        or (len(name) >= _SHORTEST_CUT and tool.startswith(name))
     )
 
 
@@ -38,4 +39,4 @@ def _plain(name: str) -> str:
 
 def _is_residue(rest: str, tool: str) -> bool:
     """What a parser left behind a name: markup, arguments, or the name again; never another word."""
-    return not (rest[0].isalnum() or rest[0] == "_") or rest.startswith(tool)
+    return not rest or not (rest[0].isalnum() or rest[0] in "_-") or rest.startswith(tool)

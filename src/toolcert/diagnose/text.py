@@ -29,7 +29,7 @@ _GLUED = re.compile(f"[A-Za-z][{''.join(_SCRIPTS.values())}]|[{''.join(_SCRIPTS.
 DEGENERATE = FindingKind(
     code="text.degenerate",
     severity=Severity.WARNING,
-    title="The text repeats itself without end, or slips into a foreign script inside a word.",
+    title="The text repeats itself without end, or mixes scripts inside a word.",
     meaning="The answer is of no use and often runs into the token limit. Calls written in such a state are "
     "seldom right.",
     cause="Weights quantised too far, a broken tokenizer or template, or sampling settings far from the model's own.",

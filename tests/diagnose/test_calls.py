@@ -1,0 +1,77 @@
+"""The shape of a call: name, id, type, index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from diagnose.answers import asked, call, called, codes, found, said
+from toolcert.core.findings import Severity
+from toolcert.core.replies import CallsField
+
+
+@pytest.mark.parametrize("name", ["send_email", "get_forecast", "", None, 7, "get"])
+def test_unknown_tool(name: Any) -> None:
+    assert codes(asked(), called(call(name))) == ["call.unknown_tool"]
+
+
+def test_any_call_is_unknown_where_no_tool_was_offered() -> None:
+    assert codes(asked(tools=[]), called()) == ["call.unknown_tool"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "functions.get_weather",
+        "default_api.get_weather",
+        "mcp__weather__get_weather",
+        "get_weather:0",
+        "get_weather<|channel|>commentary",
+        "get_weatherget_weather",
+        "Get_Weather",
+        "get-weather",
+        "getWeather",
+        "get_weat",
+        " get_weather",
+    ],
+)
+def test_mangled_name(name: str) -> None:
+    (finding,) = found(asked(), called(call(name)))
+    assert finding.code == "call.mangled_name"
+    assert '"get_weather"' in finding.evidence
+
+
+@pytest.mark.parametrize("call_id", [None, "", "  ", 12])
+def test_missing_id(call_id: Any) -> None:
+    assert codes(asked(), called(call(id=call_id))) == ["call.id_missing"]
+
+
+def test_same_id_in_one_answer() -> None:
+    (finding,) = found(asked(), called(call(id="x"), call(id="x")))
+    assert (finding.code, finding.severity, finding.call) == ("call.id_duplicate", Severity.ERROR, 1)
+
+
+def test_id_of_an_earlier_turn_is_a_warning() -> None:
+    earlier = {"role": "assistant", "content": None, "tool_calls": [{"id": "call_0", "type": "function"}]}
+    (finding,) = found(asked(earlier), called(call(id="call_0")))
+    assert (finding.code, finding.severity) == ("call.id_duplicate", Severity.WARNING)
+
+
+@pytest.mark.parametrize("call_id", ["call_1f9a", "get_weather:0", "functions.get_time:0", "functions.get_weather"])
+def test_kimi_needs_its_own_form_of_id(call_id: str) -> None:
+    assert codes(asked(model="moonshotai/Kimi-K2"), called(call(id=call_id), model="Kimi-K2")) == ["call.id_format"]
+
+
+@pytest.mark.parametrize("kind", [None, "", "tool", "Function"])
+def test_missing_type(kind: Any) -> None:
+    assert codes(asked(), called(call(type=kind))) == ["call.type_missing"]
+
+
+def test_empty_list() -> None:
+    assert codes(asked(), said("Sunny.", calls_field=CallsField.EMPTY)) == ["call.empty_list"]
+
+
+@pytest.mark.parametrize("index", [-1, "0", 0.5, True])
+def test_bogus_index_in_a_plain_answer(index: Any) -> None:
+    assert codes(asked(), called(call(index=index))) == ["call.index_bogus"]

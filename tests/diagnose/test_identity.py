@@ -1,0 +1,56 @@
+"""Who answered: names of one model are told from names of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from diagnose.answers import asked, codes, said
+from toolcert.diagnose.identity import same_model
+
+SAME = [
+    ("gpt-4o", "gpt-4o-2024-08-06"),
+    ("gpt-3.5-turbo", "gpt-3.5-turbo-0125"),
+    ("chatgpt-4o-latest", "chatgpt-4o-2024-11-20"),
+    ("claude-sonnet-4", "claude-sonnet-4-20250514"),
+    ("claude-3-5-haiku-latest", "claude-3-5-haiku-20241022"),
+    ("gemini-2.0-flash", "models/gemini-2.0-flash-001"),
+    ("moonshotai/Kimi-K2", "kimi-k2"),
+    ("openai/gpt-4o", "gpt-4o"),
+    ("qwen/qwen3-32b:free", "qwen/qwen3-32b"),
+    ("llama-3", "/models/Llama-3.gguf"),
+    ("mistral-small", "mistral-small-latest"),
+    ("deepseek-chat", "deepseek-chat-v3.1"),
+]
+DIFFERENT = [
+    ("deepseek-reasoner", "deepseek-chat"),
+    ("gpt-4o", "gpt-4o-mini"),
+    ("gpt-4o", "gpt-4o-mini-2024-07-18"),
+    ("qwen3-32b", "qwen3-32b-instruct-fp8"),
+    ("llama-3.1-70b", "llama-3.1-8b"),
+    ("gpt-4o-2024-08-06", "gpt-4o-2024-05-13"),
+    ("my-alias", "gpt-4o"),
+]
+
+
+@pytest.mark.parametrize(("asked_for", "answered"), SAME)
+def test_names_of_one_model(asked_for: str, answered: str) -> None:
+    assert same_model(asked_for, answered)
+    assert codes(asked(model=asked_for), said("Hi.", model=answered)) == []
+
+
+@pytest.mark.parametrize(("asked_for", "answered"), DIFFERENT)
+def test_another_model(asked_for: str, answered: str) -> None:
+    assert codes(asked(model=asked_for), said("Hi.", model=answered)) == ["identity.model_differs"]
+
+
+@pytest.mark.parametrize("answered", [None, "", 7])
+def test_an_answer_that_names_no_model_says_nothing_about_it(answered: Any) -> None:
+    assert codes(asked(), said("Hi.", model=answered)) == []
+
+
+def test_another_provider_than_the_only_one_allowed() -> None:
+    request = asked(provider={"only": ["deepinfra/fp8"]})
+    assert codes(request, said("Hi.", provider="DeepInfra")) == []
+    assert codes(request, said("Hi.", provider="Together")) == ["identity.model_differs"]

@@ -1,0 +1,26 @@
+"""Mangled names: the tool that was meant is recognised, or none is."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcert.diagnose.names import meant_tool
+
+
+@pytest.mark.parametrize(
+    ("name", "offered", "meant"),
+    [
+        ("functions.search", ["search", "fetch"], "search"),
+        ("search_web", ["search", "fetch"], None),
+        ("sear", ["search", "search_web"], None),
+        ("search_w", ["search", "search_web"], "search_web"),
+        ("search_web.", ["search", "search_web"], "search_web"),
+        ("SEARCH", ["search"], "search"),
+        ("sea", ["search"], None),
+        ("", ["search"], None),
+        ("search", [""], None),
+        (None, ["search"], None),
+    ],
+)
+def test_meant_tool(name: object, offered: list[str], meant: str | None) -> None:
+    assert meant_tool(name, offered) == meant
