@@ -1,0 +1,43 @@
+"""Chat templates rendered here, for servers that are asked for raw completions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.errors import ConfigurationError, MissingExtraError
+from toolcert.core.values import JsonObject
+
+
+def load_tokenizer(name: str) -> Any:
+    """The tokenizer of a model name or of a local folder; code that comes with a model is never run."""
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise MissingExtraError(
+            "raw completions need the library transformers, which is not installed.",
+            remedy="Install it with: pip install 'toolcert[tokenizer]'",
+        ) from error
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigurationError(
+            f"the tokenizer {name} cannot be loaded: {_first_line(error)}",
+            remedy="Give --tokenizer-model the name of a model, or a folder with tokenizer and chat template.",
+        ) from error
+    if not getattr(tokenizer, "chat_template", None):
+        raise ConfigurationError(
+            f"the tokenizer {name} has no chat template.", remedy="Choose one of a model made for conversation."
+        )
+    return tokenizer
+
+
+def render(tokenizer: Any, body: JsonObject) -> str:
+    """The prompt of a row, as the model's own template writes it."""
+    prompt = tokenizer.apply_chat_template(
+        body["messages"], tokenize=False, tools=body.get("tools"), add_generation_prompt=True
+    )
+    return str(prompt)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:300]

@@ -1,0 +1,80 @@
+"""What makes two rows the same: what was asked, how it was asked, and of whom.
+
+SHA-256 over JSON with sorted keys; on current processors it is twice as fast as BLAKE2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import JsonObject
+
+CONTENT_FIELDS = ("messages", "tools", "tool_choice", "parallel_tool_calls", "response_format")
+"""What the model is asked."""
+SAMPLING_FIELDS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stream")
+"""How it is asked."""
+_HEX = 24
+_CALL_HEX = 16
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no spaces: equal values give equal bytes."""
+    return _encode(value)
+
+
+def digest(data: bytes) -> str:
+    """96 bits of SHA-256 in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()[:_HEX]
+
+
+def content_hash(body: JsonObject, tools: str | None = None) -> str:
+    """Hash of what was asked; `tools` is the digest of the tools where it is known already."""
+    parts = [_encode(body.get("messages"))]
+    offered = body.get("tools")
+    parts.append((tools or digest(_encode(offered))).encode() if offered else b"")
+    parts.extend(_encode(body[name]) if body.get(name) is not None else b"" for name in CONTENT_FIELDS[2:])
+    return digest(b"\n".join(parts))
+
+
+def sampling_hash(body: JsonObject) -> str:
+    """Hash of how it was asked."""
+    return digest(_encode([body.get(name) for name in SAMPLING_FIELDS]))
+
+
+def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
+    """Hash of whom was asked and of what shapes every request alike (model, extra body, adapter, ...)."""
+    asked = {
+        "dialect": spec.dialect,
+        "base_url": spec.base_url.rstrip("/"),
+        "extra_body": spec.extra_body,
+        "options": spec.options,
+        "shaping": shaping,
+    }
+    return digest(_encode(asked))[:8]
+
+
+def row_key(target: str, content: str, body: JsonObject) -> str:
+    """The key a row resumes by: all that can change its answer, and nothing about its place in the file."""
+    rest = {name: value for name, value in body.items() if name not in ("messages", "tools")}
+    return f"{target}-{digest(content.encode() + _encode(rest))}"
+
+
+def call_digest(name: Any, arguments: Any) -> str:
+    """Digest of one call; 1 and 1.0 are the same number, and the order of keys says nothing."""
+    return hashlib.sha256(_encode([name, plain_numbers(arguments)])).hexdigest()[:_CALL_HEX]
+
+
+def plain_numbers(value: Any) -> Any:
+    """`value` with whole floats written as integers, so that equal JSON numbers compare equal."""
+    if isinstance(value, dict):
+        return {key: plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain_numbers(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,190 @@
+"""Judging one row: payload and reason apart, form and expectation apart, vendor and dataset apart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.findings import Finding, Severity
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.replies import Reply
+from toolcert.core.requests import Request, RequestKind
+from toolcert.core.values import Value
+from toolcert.diagnose import CallJudgement, examine, in_order, judge_calls, kind_of
+from toolcert.verify.adapters.base import ModelAdapter
+from toolcert.verify.expectations import MadeCall, unmet
+from toolcert.verify.hashing import call_digest
+from toolcert.verify.idstyle import id_style
+from toolcert.verify.rawtext import reply_of_completion
+from toolcert.verify.row import Row
+from toolcert.wire.reading import read_reply
+
+DATASET = "dataset."
+MAX_OFFERED = 16
+"""Names of offered tools kept per row; the whole list is in the request."""
+
+
+class Met(Value):
+    """How an answer stands to the row's own expectation."""
+
+    wanted: bool | None = None
+    correct: bool | None = None
+    missed: str = ""
+
+
+_NOTHING_EXPECTED = Met()
+
+
+def judge_row(row: Row, exchange: Exchange, adapter: ModelAdapter, *, at: float | None = None) -> Record:
+    """The record of a row that was asked."""
+    at = time.time() if at is None else at
+    if exchange.fault is not None:
+        return _not_answered(row, exchange, at)
+    reply = _read(exchange, adapter)
+    calls = judge_calls(exchange.request, reply)
+    findings = _merged(examine(exchange, reply), row.problems)
+    met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
+    outcome, reason = _verdict(findings, met.missed)
+    detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
+    return _record(row, _facts(row, exchange, reply, calls, met), outcome, reason, detail=detail, at=at)
+
+
+def refuse_row(row: Row) -> Record:
+    """The record of a line from which nothing can be asked."""
+    reason = kind_of(row.problems[0].code).title
+    facts = RowFacts(index=row.index, content=row.content, tags=row.tags)
+    detail = Detail(findings=row.problems, expected=row.expected)
+    return _record(row, facts, Outcome.SKIPPED, reason, detail=detail, at=time.time())
+
+
+def _compare_with_expected(row: Row, reply: Reply, calls: tuple[CallJudgement, ...]) -> Met:
+    expected = row.expectation
+    if expected is None or not reply.readable:
+        return _NOTHING_EXPECTED
+    made = [MadeCall(name=call.call.name, arguments=call.judgement.arguments) for call in calls]
+    missed = unmet(expected, made)
+    return Met(wanted=expected.wants_call, correct=not missed, missed=missed)
+
+
+def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
+    assert exchange.fault is not None
+    unsupported = exchange.fault.kind is FaultKind.UNSUPPORTED
+    findings = _merged(examine(exchange, None), row.problems)
+    facts = RowFacts(
+        index=row.index,
+        content=row.content,
+        sampling=row.sampling,
+        attempts=max(1, len(exchange.attempts)),
+        tags=row.tags,
+        **_shape(exchange.request),
+    )
+    outcome = Outcome.UNSUPPORTED if unsupported else Outcome.NOT_MEASURED
+    detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
+    return _record(row, facts, outcome, exchange.fault.message, detail=detail, at=at)
+
+
+def _read(exchange: Exchange, adapter: ModelAdapter) -> Reply:
+    reply = read_reply(exchange)
+    if exchange.request.kind is RequestKind.COMPLETIONS:
+        return reply_of_completion(reply, adapter)
+    return reply
+
+
+def _merged(found: tuple[Finding, ...], problems: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The dataset's faults as the reader of the dataset put them, and the vendor's."""
+    if not problems:
+        return found
+    codes = {problem.code for problem in problems}
+    return in_order([*problems, *(finding for finding in found if finding.code not in codes)])
+
+
+def _verdict(findings: Iterable[Finding], missed: str) -> tuple[Outcome, str]:
+    for finding in findings:
+        if finding.severity is Severity.ERROR and not finding.code.startswith(DATASET):
+            return Outcome.FAILED, f"{finding.code}: {finding.evidence}" if finding.evidence else finding.code
+    return (Outcome.FAILED, missed) if missed else (Outcome.PASSED, "")
+
+
+def _facts(row: Row, exchange: Exchange, reply: Reply, calls: tuple[CallJudgement, ...], met: Met) -> RowFacts:
+    usage = reply.usage or {}
+    timing = exchange.attempts[-1].timing if exchange.attempts else None
+    return RowFacts(
+        index=row.index,
+        content=row.content,
+        sampling=row.sampling,
+        called=reply.called if reply.readable else None,
+        finish=reply.finish_reason,
+        calls=tuple([_digest(call) for call in calls]),
+        names=tuple([str(call.call.name) for call in calls]),
+        valid=_all_valid(calls),
+        verdicts=tuple([call.valid for call in calls]),
+        wanted=met.wanted,
+        correct=met.correct,
+        buckets=tuple([bucket for call in calls for bucket in call.buckets]),
+        prompt_tokens=_whole(usage.get("prompt_tokens")),
+        completion_tokens=_whole(usage.get("completion_tokens")),
+        fingerprint=_text(reply.system_fingerprint),
+        answered_as=_text(reply.model),
+        id_style=id_style(calls[0].call.id) if calls else None,
+        text_beside_call=bool(calls and reply.content),
+        seconds=None if timing is None else timing.last_byte,
+        first_token=None if timing is None else timing.first_token,
+        attempts=max(1, len(exchange.attempts)),
+        streamed=reply.streamed,
+        tags=row.tags,
+        **_shape(exchange.request),
+    )
+
+
+def _shape(request: Request) -> dict[str, Any]:
+    """How large the question was."""
+    names = [tool["function"]["name"] for tool in request.tools[:MAX_OFFERED] if _is_tool(tool)]
+    turns = [message for message in request.body.get("messages", ()) if _is_of_user(message)]
+    return {"tools": len(request.tools), "offered": tuple(names), "turns": len(turns)}
+
+
+def _is_of_user(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("role") == "user"
+
+
+def _is_tool(tool: Any) -> bool:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    return isinstance(function, dict) and isinstance(function.get("name"), str)
+
+
+def _all_valid(calls: tuple[CallJudgement, ...]) -> bool | None:
+    """False when one call is invalid; None without calls or where the schemas cannot tell."""
+    if not calls:
+        return None
+    verdicts = [call.valid for call in calls]
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _digest(call: CallJudgement) -> str:
+    parsed = call.judgement.arguments
+    return call_digest(call.call.name, call.call.arguments if parsed is None else parsed)
+
+
+def _record(row: Row, facts: RowFacts, outcome: Outcome, reason: str, *, detail: Detail, at: float) -> Record:
+    return Record(
+        case=row.key,
+        endpoint=row.endpoint,
+        model=row.model,
+        outcome=outcome,
+        reason=reason,
+        codes=tuple(dict.fromkeys([finding.code for finding in detail.findings])) if detail.findings else (),
+        at=at,
+        row=facts,
+        detail=detail,
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

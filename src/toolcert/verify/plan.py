@@ -1,0 +1,95 @@
+"""The plan of a verify run: one case per chosen row, made when a worker is free for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from toolcert.core.cases import Case
+from toolcert.core.records import Record
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
+from toolcert.verify.dataset import Dataset, Line
+from toolcert.verify.hashing import content_hash, digest, row_key, sampling_hash, target_hash
+from toolcert.verify.prepare import Shaping, adapter_of, prepare
+from toolcert.verify.seen import SeenRows
+from toolcert.verify.selection import Selection
+from toolcert.verify.takeup import Earlier
+
+
+class VerifyPlan:
+    """Cases in the order of the file; rows measured earlier are passed over."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        spec: EndpointSpec,
+        shaping: Shaping,
+        *,
+        selection: Selection | None = None,
+        earlier: Earlier | None = None,
+    ) -> None:
+        self.dataset = dataset
+        self.selection = selection or Selection()
+        self.target = target_of(spec, shaping)
+        self.earlier = earlier or Earlier()
+        self._spec = spec
+        self._shaping = shaping
+        self._adapter = adapter_of(shaping)
+        self._seen = SeenRows()
+        self.total = self.selection.total(dataset)
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        """The rows that are to be asked, for the one endpoint there is."""
+        return {self._spec.name: self.cases()}
+
+    def after(self, record: Record) -> Iterable[Case]:  # noqa: ARG002 - no row waits for another
+        """Nothing: rows do not depend on each other."""
+        return ()
+
+    def cases(self) -> Iterator[Case]:
+        """Every chosen row that an earlier run in the same folder has not settled."""
+        for line in self.selection.lines(self.dataset):
+            case = self._case(line)
+            if self.earlier.asks(case.key, line.index):
+                yield case
+
+    def _case(self, line: Line) -> Case:
+        body = None if line.body is None else prepare(line.body, self._shaping, self._adapter)
+        key, extra = self._identify(line, body)
+        occurrence, first = self._seen.occurrence(hash(key), line.index)
+        problems = line.findings
+        if occurrence > 1:
+            key = f"{key}~{occurrence}"
+            problems = (*problems, finding("dataset.duplicate", f"asks the same as line {first}"))
+        if problems:
+            extra["problems"] = problems
+        return Case(
+            key=key,
+            endpoint=self._spec.name,
+            model=self._shaping.model,
+            index=line.index,
+            body=body,
+            extra=extra,
+        )
+
+    def _identify(self, line: Line, body: JsonObject | None) -> tuple[str, JsonObject]:
+        """The key of a row, and what is kept of it for its judgement."""
+        if line.body is None or body is None:
+            return f"{self.target}-{digest(line.text)}", {}
+        content = content_hash(line.body, line.toolset.digest)
+        untouched = body["messages"] is line.body["messages"] and body.get("tools") is line.body.get("tools")
+        key = row_key(self.target, content if untouched else content_hash(body), body)
+        extra: JsonObject = {"content": content, "sampling": sampling_hash(body)}
+        if line.notes.tags:
+            extra["tags"] = line.notes.tags
+        if line.notes.expected is not None:
+            extra["expected"] = msgspec.to_builtins(line.notes.expected)
+        return key, extra
+
+
+def target_of(spec: EndpointSpec, shaping: Shaping) -> str:
+    """What all keys of a run begin with: records of another endpoint, model or setting begin differently."""
+    return target_hash(spec, msgspec.to_builtins(shaping))

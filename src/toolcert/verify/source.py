@@ -1,0 +1,130 @@
+"""The lines of a dataset file: plain, gzip or zstd, counted from 1, never all in memory."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NoReturn, cast
+
+from toolcert.core.errors import InputError
+
+STDIN = "-"
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_BOM = b"\xef\xbb\xbf"
+_BUFFER = 1 << 18
+"""Large enough that decompressing and reading cost no time of their own, small beside everything else."""
+
+
+class Source:
+    """A dataset that can be read from its beginning as often as needed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.digest: str | None = None
+        """SHA-256 of the uncompressed text, once it was read to its end."""
+        self._spooled = _spool(sys.stdin.buffer) if name == STDIN else None
+        self._path = Path(name)
+        if self._spooled is None:
+            self._check()
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Every line that is not blank, with its number; the digest is known after the last one."""
+        digest = hashlib.sha256()
+        number = 0
+        with self._open() as file:
+            try:
+                for number, line in enumerate(file, 1):
+                    digest.update(line)
+                    if number == 1:
+                        line = line.removeprefix(_BOM)  # noqa: PLW2901 - a mark some editors put first
+                    if not line.isspace():
+                        yield number, line
+            except (OSError, EOFError, zlib.error) as error:
+                self._unreadable(f"stops being readable after line {number}", error)
+        self.digest = digest.hexdigest()
+
+    def count(self, at_most: int | None = None) -> int:
+        """How many lines there are to ask, counted no further than `at_most`."""
+        with self._open() as file:
+            try:
+                found = 0
+                for line in file:
+                    found += not line.isspace()
+                    if found == at_most:
+                        break
+            except (OSError, EOFError, zlib.error):
+                return found  # the lines before the damage are asked; reading them reports it
+            else:
+                return found
+
+    def close(self) -> None:
+        """Remove what was kept of standard input."""
+        if self._spooled is not None:
+            self._spooled.close()
+
+    def _check(self) -> None:
+        if self._path.is_dir():
+            raise InputError(f"{self.name} is a folder, not a dataset.", remedy="Name a JSONL file, or - for stdin.")
+        try:
+            self._path.open("rb").close()
+        except OSError as error:
+            self._unreadable("cannot be read", error)
+
+    def _open(self) -> IO[bytes]:
+        raw: IO[bytes] = _again(self._spooled) if self._spooled is not None else self._path.open("rb")
+        head = raw.read(4)
+        raw.seek(0)
+        if head.startswith(_GZIP):
+            return cast("IO[bytes]", io.BufferedReader(gzip.GzipFile(fileobj=raw), _BUFFER))
+        if head == _ZSTD:
+            return _open_zstd(raw)
+        return raw
+
+    def _unreadable(self, what: str, error: BaseException) -> NoReturn:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"the dataset {self.name} {what}: {reason}.") from error
+
+
+def _open_zstd(raw: IO[bytes]) -> IO[bytes]:
+    import zstandard
+
+    class Reader(io.RawIOBase):
+        """Gives zstandard's own error the type that every other broken file has."""
+
+        def __init__(self) -> None:
+            self._stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # io passes any writable buffer
+            try:
+                return int(self._stream.readinto(buffer))
+            except zstandard.ZstdError as error:
+                raise OSError(str(error)) from error
+
+        def close(self) -> None:
+            raw.close()
+            super().close()
+
+    return cast("IO[bytes]", io.BufferedReader(Reader(), _BUFFER))
+
+
+def _spool(stdin: IO[bytes]) -> IO[bytes]:
+    """Standard input on disk: it can be read twice, and a slow writer cannot hold up answers under way."""
+    file = tempfile.NamedTemporaryFile(prefix="toolcert-stdin-")  # noqa: SIM115 - lives as long as the source
+    shutil.copyfileobj(stdin, file, _BUFFER)
+    file.flush()
+    return cast("IO[bytes]", file)
+
+
+def _again(file: IO[bytes]) -> IO[bytes]:
+    return Path(file.name).open("rb")

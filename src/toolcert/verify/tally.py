@@ -1,0 +1,175 @@
+"""Counting a verify run record by record, in memory that does not grow with it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from toolcert.core.events import CaseFinished, Event
+from toolcert.core.findings import Finding, Severity
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record, RowFacts
+from toolcert.core.statistics_quantiles import Quantiles
+from toolcert.diagnose import kind_of
+from toolcert.verify.figures import Example
+from toolcert.verify.moments import Moments
+from toolcert.verify.slices import Slices
+from toolcert.verify.tooltally import ToolTallies
+
+DATASET = "dataset."
+EMPTY_IS_FINE = "args.empty"
+"""Empty arguments for a tool without parameters: noted, and not the vendor's fault."""
+EXAMPLES = 5
+MAX_NAMES = 200
+"""Distinct model names or fingerprints counted one by one; a hostile server could send a new one each time."""
+OTHERS = "(others)"
+
+
+class FindingTally:
+    """One kind of finding: how many rows, and the first few of them."""
+
+    __slots__ = ("examples", "rows", "severity")
+
+    def __init__(self, severity: Severity) -> None:
+        self.severity = severity
+        self.rows = 0
+        self.examples: dict[int, Example] = {}
+
+    def wants(self, row: int) -> bool:
+        """Whether this row belongs to the first few."""
+        return len(self.examples) < EXAMPLES or row < max(self.examples)
+
+    def show(self, example: Example) -> None:
+        """Take an example in, and let the last one go."""
+        self.examples[example.row] = example
+        if len(self.examples) > EXAMPLES:
+            del self.examples[max(self.examples)]
+
+
+class Tally:
+    """All figures of a run; a handler of events, or fed with the records of a finished run."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[Outcome] = Counter()
+        self.rows: Counter[str] = Counter()
+        self.finish: Counter[str] = Counter()
+        self.finish_with_calls: Counter[str] = Counter()
+        self.failed_by: Counter[str] = Counter()
+        self.not_measured_by: Counter[str] = Counter()
+        self.buckets: Counter[str] = Counter()
+        self.answered_as: Counter[str] = Counter()
+        self.fingerprints: Counter[str] = Counter()
+        self.findings: dict[tuple[bool, str], FindingTally] = {}
+        """By whether it is the dataset's, and by code."""
+        self.times: defaultdict[str, Quantiles] = defaultdict(Quantiles)
+        self.moments = Moments()
+        self.tools = ToolTallies()
+        self.slices = Slices()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            self.add(event.record)
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        row = record.row
+        if row is None:
+            return
+        self.outcomes[record.outcome] += 1
+        self.moments.add(record)
+        if record.codes:
+            self._count_findings(record, row)
+        if record.outcome is not Outcome.SKIPPED:
+            self.rows["attempts"] += row.attempts
+            self.rows["retried"] += row.attempts > 1
+        if record.outcome.measured:
+            self._count_answer(record, row)
+        elif record.outcome is Outcome.NOT_MEASURED:
+            self.not_measured_by[_cause(record)] += 1
+
+    def wants_evidence(self, head: Record) -> bool:
+        """Whether the findings of this record are needed as examples, not only counted."""
+        if head.row is None:
+            return False
+        known = (self.findings.get(_place(code, head)) for code in head.codes)
+        return any(tally is None or tally.wants(head.row.index) for tally in known)
+
+    def _count_answer(self, record: Record, row: RowFacts) -> None:
+        rows = self.rows
+        rows["called" if row.called else "unreadable" if row.called is None else "in_text"] += 1
+        finish = row.finish or "none"
+        self.finish[finish] += 1
+        rows["prompt_tokens"] += row.prompt_tokens or 0
+        rows["completion_tokens"] += row.completion_tokens or 0
+        if row.called:
+            self.finish_with_calls[finish] += 1
+            self._count_calls(row)
+        if row.wanted is not None:
+            rows["wanted"] += 1
+            rows["triggered"] += row.wanted == row.called
+            rows["correct"] += row.correct is True
+        if record.outcome is Outcome.FAILED:
+            self.failed_by[self._first_error(record)] += 1
+        _count_name(self.answered_as, row.answered_as)
+        _count_name(self.fingerprints, row.fingerprint)
+        self._count_times(row)
+        self.tools.add(row)
+        self.slices.add(record, row)
+
+    def _count_calls(self, row: RowFacts) -> None:
+        self.rows["unjudged" if row.valid is None else "valid" if row.valid else "invalid"] += 1
+        self.rows["calls_valid"] += row.verdicts.count(True)
+        self.rows["calls_invalid"] += row.verdicts.count(False)
+        if row.buckets:
+            self.buckets.update(row.buckets)
+
+    def _count_times(self, row: RowFacts) -> None:
+        if row.seconds is not None:
+            self.times["whole answer"].add(row.seconds)
+            self.times["with a call" if row.called else "in text"].add(row.seconds)
+        if row.first_token is not None:
+            self.times["first token"].add(row.first_token)
+
+    def _count_findings(self, record: Record, row: RowFacts) -> None:
+        by_code: dict[str, Finding] = {}
+        for finding in reversed(record.detail.findings):
+            by_code[finding.code] = finding
+        for code in record.codes:
+            found = by_code.get(code)
+            tally = self._tally(code, record, found)
+            tally.rows += 1
+            if found is not None and tally.wants(row.index):
+                tally.show(_example(row, found))
+
+    def _tally(self, code: str, record: Record, found: Finding | None) -> FindingTally:
+        place = _place(code, record)
+        tally = self.findings.get(place)
+        if tally is None:
+            severity = kind_of(code).severity if found is None else found.severity
+            tally = self.findings[place] = FindingTally(severity)
+        return tally
+
+    def _first_error(self, record: Record) -> str:
+        for code in record.codes:
+            if not code.startswith(DATASET) and kind_of(code).severity is Severity.ERROR:
+                return code
+        return "expectation"
+
+
+def _place(code: str, record: Record) -> tuple[bool, str]:
+    """Whose fault a finding is, with its code."""
+    fine = code == EMPTY_IS_FINE and record.row is not None and record.row.valid is not False
+    return fine or code.startswith(DATASET), code
+
+
+def _cause(record: Record) -> str:
+    return next((code for code in record.codes if code.startswith("transport.")), "unknown").removeprefix("transport.")
+
+
+def _example(row: RowFacts, found: Finding) -> Example:
+    called = found.call is not None and found.call < len(row.names)
+    return Example(row=row.index, tool=row.names[found.call or 0] if called else "", evidence=found.evidence)
+
+
+def _count_name(names: Counter[str], name: str | None) -> None:
+    if name is not None:
+        names[name if name in names or len(names) < MAX_NAMES else OTHERS] += 1

@@ -1,0 +1,71 @@
+"""The sentences of a verify summary: subject, number of whole, consequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcert.core.findings import Severity
+from toolcert.verify.figures import Share, VerifySummary
+
+GOOD = 0.99
+"""An agent that makes ten calls in a row then meets an invalid one in less than a tenth of its runs."""
+USABLE = 0.9
+"""Below this, every other run of ten calls fails: no retry logic makes that an agent."""
+
+
+def headline(summary: VerifySummary) -> str:
+    """One sentence that decides."""
+    rows = summary.rows
+    if summary.nothing_measured:
+        return f"Nothing could be measured: none of {_rows(rows.lines)} got an answer."
+    if not rows.called:
+        return f"No tool was called: {_rows(rows.answered)} answered, all in text."
+    if not summary.valid.n:
+        return f"Nothing can be said about validity: {rows.called} answers call tools, none with a usable schema."
+    return (
+        f"{_level(summary)}: {_percent(summary.valid)} of the answers with calls are valid ({interval(summary.valid)})."
+    )
+
+
+def next_lines(summary: VerifySummary) -> tuple[str, ...]:
+    """What to know next."""
+    return tuple(_next_lines(summary))
+
+
+def interval(share: Share) -> str:
+    """`1691/1742, 96.2 to 97.8` for a share."""
+    if share.low is None or share.high is None:
+        return f"{share.k}/{share.n}"
+    return f"{share.k}/{share.n}, {100 * share.low:.1f} to {100 * share.high:.1f}"
+
+
+def _level(summary: VerifySummary) -> str:
+    rows = summary.rows
+    worst = min(rows.passed / rows.answered, summary.valid.value or 0.0)
+    if worst >= GOOD:
+        return "Fit for agents"
+    return "Usable with care" if worst >= USABLE else "Not fit for agents"
+
+
+def _next_lines(summary: VerifySummary) -> Iterator[str]:
+    rows = summary.rows
+    errors = [line for line in summary.vendor if line.severity is Severity.ERROR]
+    if errors:
+        worst = errors[0]
+        yield f"{_rows(rows.failed)} of {rows.answered} failed; most often {worst.code} ({_rows(worst.rows)})."
+    if summary.correct.n:
+        yield f"{_percent(summary.correct)} of the rows that say what they expect got it ({interval(summary.correct)})."
+    if rows.not_measured:
+        worst_case = _percent(summary.if_missing_were_wrong)
+        yield f"{_rows(rows.not_measured)} could not be measured and count in no rate; were all invalid: {worst_case}."
+    faults = sum(line.rows for line in summary.of_dataset)
+    if faults:
+        yield f"The dataset itself has {faults} problems, not charged to the vendor."
+
+
+def _percent(share: Share) -> str:
+    return "–" if share.value is None else f"{100 * share.value:.1f} %"
+
+
+def _rows(number: int) -> str:
+    return f"{number} row" if number == 1 else f"{number} rows"
