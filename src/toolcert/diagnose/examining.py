@@ -7,23 +7,27 @@ from collections.abc import Iterator
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.replies import Reply
-from toolcert.diagnose.judging import judge_calls
+from toolcert.diagnose.judging import CallJudgement, judge_calls
 from toolcert.diagnose.registry import View, checks_for, finding
 from toolcert.diagnose.transport import transport_finding
 
 _WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
-def examine(exchange: Exchange, reply: Reply | None) -> tuple[Finding, ...]:
-    """Everything that is wrong with one exchange, errors first; nothing at all for a faithful one."""
+def examine(
+    exchange: Exchange, reply: Reply | None, calls: tuple[CallJudgement, ...] | None = None
+) -> tuple[Finding, ...]:
+    """Everything that is wrong with one exchange, errors first; nothing at all for a faithful one.
+
+    `calls` are the judgements of the reply's calls, for those who have made them already.
+    """
     if exchange.fault is not None or reply is None:
         fault = transport_finding(exchange)
         return () if fault is None else (fault,)
     found = list(_noticed_by_reader(reply))
     if reply.readable:
-        view = View(
-            request=exchange.request, exchange=exchange, reply=reply, calls=judge_calls(exchange.request, reply)
-        )
+        judged = judge_calls(exchange.request, reply) if calls is None else calls
+        view = View(request=exchange.request, exchange=exchange, reply=reply, calls=judged)
         found.extend(_noticed_by_checks(view))
     return in_order(found) if found else ()
 

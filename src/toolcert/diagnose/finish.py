@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.diagnose.argtext import Damage
+from toolcert.core.requests import RequestKind
 from toolcert.diagnose.asked import names_a_tool, token_limit
 from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.registry import Evidence, View, When, check
@@ -86,6 +87,8 @@ TRUNCATION_HIDDEN = FindingKind(
 
 @check(STOP_WITH_CALLS, When.CALLED)
 def stop_with_calls(view: View) -> Iterator[Evidence]:
+    if view.request.kind is RequestKind.COMPLETIONS:
+        return  # that protocol has no other word for a text that ended, whatever it holds
     if view.reply.finish_reason == "stop" and not names_a_tool(view.request):
         yield Evidence(text=f'finish_reason "stop" with {_counted(view)}')
 

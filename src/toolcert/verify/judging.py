@@ -45,7 +45,7 @@ def judge_row(row: Row, exchange: Exchange, adapter: ModelAdapter, *, at: float 
         return _not_answered(row, exchange, at)
     reply = _read(exchange, adapter)
     calls = judge_calls(exchange.request, reply)
-    findings = _merged(examine(exchange, reply), row.problems)
+    findings = _merged(examine(exchange, reply, calls), row.problems)
     met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
     outcome, reason = _verdict(findings, met.missed)
     detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
