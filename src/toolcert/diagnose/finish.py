@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.diagnose.argtext import Damage
 from toolcert.core.requests import RequestKind
+from toolcert.diagnose.argtext import Damage
 from toolcert.diagnose.asked import names_a_tool, token_limit
 from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.registry import Evidence, View, When, check
@@ -85,7 +85,7 @@ TRUNCATION_HIDDEN = FindingKind(
 )
 
 
-@check(STOP_WITH_CALLS, When.CALLED)
+@check(STOP_WITH_CALLS, When.CALLED, chat_only=True)
 def stop_with_calls(view: View) -> Iterator[Evidence]:
     if view.request.kind is RequestKind.COMPLETIONS:
         return  # that protocol has no other word for a text that ended, whatever it holds
