@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from diagnose.answers import asked, call, called, codes, found, said
+from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Severity
 from toolcert.core.replies import Irregularity
-from toolcert.diagnose import finding, in_order
+from toolcert.core.requests import Request, RequestKind
+from toolcert.diagnose import examine, finding, in_order, judge_calls
 
 MESSY = called(
     call("get_wether", "{'a'", id="", type=None),
@@ -34,11 +36,12 @@ def test_the_order_is_the_same_every_time() -> None:
     ]
 
 
-def test_what_reader_and_check_both_saw_is_found_once() -> None:
-    irregularity = Irregularity(code="finish.repeated", evidence="stop, stop")
-    reply = said("Hi.", streamed=True, finish_reasons=("stop", "stop"), irregularities=(irregularity,))
-    (only,) = found(asked(), reply)
-    assert only.evidence == "stop, stop"
+def test_two_rules_broken_under_one_code_are_both_shown() -> None:
+    rules = (
+        Irregularity(code="stream.framing", evidence="no end marker"),
+        Irregularity(code="stream.framing", evidence="the id changes"),
+    )
+    assert codes(asked(stream=True), said("Hi.", streamed=True, irregularities=rules)) == ["stream.framing"] * 2
 
 
 def test_the_same_code_for_two_calls_is_two_findings() -> None:
@@ -59,3 +62,17 @@ def test_evidence_survives_what_is_not_unicode_text() -> None:
     (only,) = found(asked(), called(call("\ud800")))
     assert only.code == "call.unknown_tool"
     assert only.evidence.isascii()
+
+
+def test_a_raw_completion_is_not_blamed_for_what_a_chat_server_does() -> None:
+    """Its door has no tool_choice, and says `stop` whatever the text holds."""
+    request = Request(body=asked(tool_choice="none").body, kind=RequestKind.COMPLETIONS)
+    assert codes(request, called(finish_reason="stop")) == []
+    assert codes(request, called(call(arguments="{}"), finish_reason="stop")) == ["args.schema.required"]
+
+
+def test_calls_judged_before_are_not_judged_again() -> None:
+    exchange, reply = Exchange(request=asked(), status=200), called(call(arguments="{}"))
+    calls = judge_calls(exchange.request, reply)
+    assert examine(exchange, reply, calls) == examine(exchange, reply)
+    assert examine(exchange, reply, ()) == ()

@@ -34,8 +34,7 @@ def examine(
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Errors first, then by code, turn and call; each fact once."""
-    once = {(finding.code, finding.turn, finding.call): finding for finding in reversed(findings)}
-    return tuple(sorted(once.values(), key=_rank))
+    return tuple(sorted(dict.fromkeys(findings), key=_rank))
 
 
 def _noticed_by_reader(reply: Reply) -> Iterator[Finding]:

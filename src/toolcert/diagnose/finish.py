@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.requests import RequestKind
 from toolcert.diagnose.argtext import Damage
 from toolcert.diagnose.asked import names_a_tool, token_limit
 from toolcert.diagnose.excerpts import shown
@@ -87,8 +86,6 @@ TRUNCATION_HIDDEN = FindingKind(
 
 @check(STOP_WITH_CALLS, When.CALLED, chat_only=True)
 def stop_with_calls(view: View) -> Iterator[Evidence]:
-    if view.request.kind is RequestKind.COMPLETIONS:
-        return  # that protocol has no other word for a text that ended, whatever it holds
     if view.reply.finish_reason == "stop" and not names_a_tool(view.request):
         yield Evidence(text=f'finish_reason "stop" with {_counted(view)}')
 

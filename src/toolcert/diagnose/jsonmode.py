@@ -30,7 +30,7 @@ INVALID = FindingKind(
     code="json.invalid",
     severity=Severity.ERROR,
     title="JSON mode gives text that begins like JSON and does not parse.",
-    meaning="Whatever reads the answer as data fails.",
+    meaning="Whatever reads the answer as data fails on it, often far from where it was asked.",
     cause="The output is not constrained while decoding, or is cut or changed afterwards.",
     remedy="Ask again on a parse error; on a server of your own, switch on guided decoding.",
     seen_in=("FastFlowLM #554",),
@@ -47,14 +47,14 @@ IGNORED = FindingKind(
 )
 
 
-@check(FENCED, When.TEXT)
+@check(FENCED, When.TEXT, chat_only=True)
 def fenced(view: View) -> Iterator[Evidence]:
     text = _answer(view)
     if text is not None and _inside_fence(text) is not None:
         yield Evidence(text=excerpt(text, 100))
 
 
-@check(INVALID, When.TEXT)
+@check(INVALID, When.TEXT, chat_only=True)
 def invalid(view: View) -> Iterator[Evidence]:
     text = _answer(view)
     if text is None or not text.lstrip().startswith(("{", "[")):
@@ -65,7 +65,7 @@ def invalid(view: View) -> Iterator[Evidence]:
         yield Evidence(text=f"{reason}: {excerpt(text, 100)}")
 
 
-@check(IGNORED, When.TEXT)
+@check(IGNORED, When.TEXT, chat_only=True)
 def ignored(view: View) -> Iterator[Evidence]:
     text = _answer(view)
     if text is None:

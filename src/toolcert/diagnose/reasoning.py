@@ -60,7 +60,7 @@ def only(view: View) -> Iterator[Evidence]:
         yield Evidence(text=f'finish_reason "stop", only reasoning: {excerpt(reply.reasoning or "", 90)}')
 
 
-@check(LEAKED, When.TEXT)
+@check(LEAKED, When.TEXT, chat_only=True)
 def leaked(view: View) -> Iterator[Evidence]:
     text = view.reply.content or ""
     if not ("<" in text or "[" in text or "◁" in text):

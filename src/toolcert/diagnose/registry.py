@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Finding, FindingKind, Severity
 from toolcert.core.replies import Reply
-from toolcert.core.requests import Request
+from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import Value
 from toolcert.diagnose.excerpts import excerpt
 from toolcert.diagnose.judging import CallJudgement
@@ -52,8 +52,16 @@ class When(Enum):
 
 Check: TypeAlias = Callable[[View], Iterable[Evidence]]
 
+
+class _Registration(NamedTuple):
+    kind: FindingKind
+    when: When
+    chat_only: bool
+    function: Check
+
+
 _kinds: dict[str, FindingKind] = {}
-_checks: list[tuple[FindingKind, When, Check]] = []
+_checks: list[_Registration] = []
 
 
 def declare(kind: FindingKind) -> FindingKind:
@@ -64,12 +72,15 @@ def declare(kind: FindingKind) -> FindingKind:
     return kind
 
 
-def check(kind: FindingKind, when: When = When.ANY) -> Callable[[Check], Check]:
-    """Register a function that sees this kind of finding in a single exchange."""
+def check(kind: FindingKind, when: When = When.ANY, *, chat_only: bool = False) -> Callable[[Check], Check]:
+    """Register a function that sees this kind of finding in a single exchange.
+
+    `chat_only`: about what a chat server makes of the model's text; a raw completion leaves that to us.
+    """
     declare(kind)
 
     def register(function: Check) -> Check:
-        _checks.append((kind, when, function))
+        _checks.append(_Registration(kind, when, chat_only, function))
         _checks_for.cache_clear()
         return function
 
@@ -99,13 +110,19 @@ def finding(
 def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
     """The checks that look at an answer of this form."""
     reply = view.reply
-    flawed = any(call.buckets for call in view.calls)
-    return _checks_for(bool(view.calls), flawed, bool(reply.content), bool(reply.reasoning), reply.streamed)
+    return _checks_for(
+        chat=view.request.kind is RequestKind.CHAT,
+        called=bool(reply.tool_calls),
+        flawed=any(call.buckets for call in view.calls),
+        text=bool(reply.content),
+        reasoning=bool(reply.reasoning),
+        streamed=reply.streamed,
+    )
 
 
 @cache
 def _checks_for(
-    called: bool, flawed: bool, text: bool, reasoning: bool, streamed: bool
+    *, chat: bool, called: bool, flawed: bool, text: bool, reasoning: bool, streamed: bool
 ) -> tuple[tuple[FindingKind, Check], ...]:
     holds = {
         When.ANY: True,
@@ -117,4 +134,4 @@ def _checks_for(
         When.STREAMED: streamed,
         When.PLAIN: not streamed,
     }
-    return tuple((kind, function) for kind, when, function in _checks if holds[when])
+    return tuple((one.kind, one.function) for one in _checks if holds[one.when] and (chat or not one.chat_only))

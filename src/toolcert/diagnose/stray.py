@@ -41,20 +41,20 @@ TWICE = FindingKind(
 )
 
 
-@check(IN_TEXT, When.TEXT)
+@check(IN_TEXT, When.TEXT, chat_only=True)
 def in_text(view: View) -> Iterator[Evidence]:
     for excerpt in _found(view, view.reply.content):
         if not _repeats_a_call(view, excerpt):
             yield Evidence(text=excerpt)
 
 
-@check(IN_REASONING, When.NOT_CALLED)
+@check(IN_REASONING, When.NOT_CALLED, chat_only=True)
 def in_reasoning(view: View) -> Iterator[Evidence]:
     for excerpt in _found(view, view.reply.reasoning):
         yield Evidence(text=excerpt)
 
 
-@check(TWICE, When.CALLED)
+@check(TWICE, When.CALLED, chat_only=True)
 def twice(view: View) -> Iterator[Evidence]:
     for excerpt in _found(view, view.reply.content):
         if _repeats_a_call(view, excerpt):
