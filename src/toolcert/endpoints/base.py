@@ -16,6 +16,8 @@ class Adapted(Value):
 
     request: Request
     note: str
+    parameter: str
+    """What was refused; later requests for the model go without it from the start."""
 
 
 class Dialect(Protocol):

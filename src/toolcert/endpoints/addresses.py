@@ -1,0 +1,48 @@
+"""From the address a user gives to the addresses an OpenAI-compatible server answers at."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import SplitResult, urlsplit
+
+from toolcert.core.requests import RequestKind
+
+_VERSION = re.compile(r"v\d+\w*")
+_DOORS = {RequestKind.CHAT: "chat/completions", RequestKind.COMPLETIONS: "completions"}
+_ENDINGS = ("/chat/completions", "/completions", "/models")
+
+
+def api_roots(base_url: str) -> tuple[str, ...]:
+    """Where the API may be, the likeliest first: users give the address with or without `/v1`."""
+    parts = urlsplit(base_url)
+    path = _without_door(parts.path.rstrip("/"))
+    plain = parts._replace(path=path)
+    if any(_VERSION.fullmatch(segment) for segment in path.split("/")):
+        return (plain.geturl(),)
+    versioned = plain._replace(path=f"{path}/v1")
+    return versioned.geturl(), plain.geturl()
+
+
+def under(root: str, path: str) -> str:
+    """An address below the root; a query such as `api-version` stays at the end."""
+    parts = urlsplit(root)
+    return parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+
+
+def door(root: str, kind: RequestKind) -> str:
+    """Where a kind of request goes."""
+    return under(root, _DOORS[kind])
+
+
+def endpoint_name(base_url: str) -> str:
+    """What to call an endpoint that the user gave only as an address."""
+    parts: SplitResult = urlsplit(base_url)
+    return parts.netloc
+
+
+def _without_door(path: str) -> str:
+    """People copy the whole address of a request."""
+    for ending in _ENDINGS:
+        if path.endswith(ending):
+            return path.removesuffix(ending)
+    return path

@@ -1,0 +1,200 @@
+"""From settings to endpoints: names, presets and addresses become specs with their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from toolcert.core.errors import UsageError
+from toolcert.core.secrets import Secret
+from toolcert.core.targets import EndpointSpec, Timeouts
+from toolcert.endpoints.addresses import endpoint_name
+from toolcert.endpoints.layers import Layers
+from toolcert.endpoints.presets import Preset, presets
+from toolcert.settings import Settings, Source
+from toolcert.settings.addresses import clean_address, looks_like_address
+from toolcert.settings.headers import split_header
+from toolcert.settings.keys import KEY_VARIABLE, KeySources, find_key
+
+DIALECT_OPTIONS = (
+    "organization",
+    "api_version",
+    "deployment",
+    "region",
+    "project_id",
+    "space_id",
+    "iam_url",
+    "gateway",
+)
+AskKey = Callable[[str], str]
+
+
+class Chosen:
+    """An endpoint to talk to, and the key that never becomes part of the spec."""
+
+    def __init__(self, spec: EndpointSpec, key: Secret | None, layers: Layers) -> None:
+        self.spec = spec
+        self.key = key
+        self.model: tuple[str, ...] = layers.value("model") or ()
+        self.exclude: tuple[str, ...] = layers.value("exclude") or ()
+        self.ignored = layers.ignored
+        """Variables that were set and not used, because the endpoint was named on the command line."""
+
+
+def choose_endpoints(settings: Settings, names: Sequence[str] = (), ask_key: AskKey | None = None) -> list[Chosen]:
+    """The endpoints of a command: those named as arguments or with --endpoint, else what --base-url says."""
+    named = [*names, *settings.endpoint]
+    explicit = bool(names) or settings.resolved("endpoint").source is Source.FLAG
+    if not named:
+        return [_unnamed(settings, ask_key)]
+    if len(named) > 1 and settings.resolved("base_url").source is Source.FLAG:
+        raise UsageError("--base-url goes with one endpoint only.", remedy="Give the addresses as arguments instead.")
+    chosen = [_named(name, settings, explicit=explicit, ask_key=ask_key) for name in dict.fromkeys(named)]
+    _refuse_doubles(chosen)
+    return chosen
+
+
+def _unnamed(settings: Settings, ask_key: AskKey | None) -> Chosen:
+    """The endpoint that options alone describe, or the only one of the configuration file."""
+    if any(settings.given(key) for key in ("base_url", "preset", "dialect")):
+        return _choose("", {}, _preset(settings.preset), settings, ask_key=ask_key)
+    configured = list(settings.config.endpoints)
+    if len(configured) == 1:
+        return _named(configured[0], settings, explicit=False, ask_key=ask_key)
+    known = f"Known: {', '.join(configured)}. " if configured else ""
+    raise UsageError(
+        "which endpoint?",
+        remedy=f"{known}Give an address such as http://localhost:8000/v1, or a name that `toolcert endpoints` lists.",
+    )
+
+
+def _named(name: str, settings: Settings, *, explicit: bool, ask_key: AskKey | None) -> Chosen:
+    table = settings.config.endpoints.get(name)
+    if table is not None:
+        preset = _preset(table.get("preset") or settings.preset)
+        return _choose(name, table, preset, settings, explicit=explicit, ask_key=ask_key)
+    if name in presets():
+        return _choose(name, {}, presets()[name], settings, explicit=explicit, ask_key=ask_key)
+    if not looks_like_address(name) and "." not in name:
+        raise _unknown(name, settings)
+    return _choose("", {"base_url": _address(name)}, _preset(settings.preset), settings, explicit=True, ask_key=ask_key)
+
+
+def _choose(
+    name: str,
+    table: dict[str, Any],
+    preset: Preset,
+    settings: Settings,
+    *,
+    explicit: bool = False,
+    ask_key: AskKey | None,
+) -> Chosen:
+    layers = Layers(settings, table, preset, explicit=explicit)
+    base_url: str = layers.value("base_url") or ""
+    dialect: str = layers.value("dialect") or "openai"
+    name = name or (endpoint_name(base_url) if base_url else dialect)
+    key = _key(name, layers, preset, ask_key)
+    spec = EndpointSpec(
+        name=name,
+        dialect=dialect,
+        base_url=_wanted(name, dialect, base_url),
+        key_env=_key_variable(key, layers, preset),
+        headers=dict(split_header(line) for line in layers.value("header") or ()),
+        extra_body=_extra_body(layers),
+        ca_bundle=layers.value("ca_bundle"),
+        concurrency=layers.value("concurrency"),
+        rpm=layers.value("rpm"),
+        retries=layers.value("retries"),
+        timeouts=_timeouts(layers),
+        options={option: value for option in DIALECT_OPTIONS if (value := layers.value(option))},
+    )
+    return Chosen(spec, key, layers)
+
+
+def _wanted(name: str, dialect: str, base_url: str) -> str:
+    if not base_url and dialect != "watsonx":
+        raise UsageError(f"{name}: its address is not known.", remedy="Give it with --base-url.")
+    return base_url
+
+
+def _key(name: str, layers: Layers, preset: Preset, ask_key: AskKey | None) -> Secret | None:
+    variable, file = layers.value("api_key_env"), layers.value("api_key_file")
+    if file is not None and (variable is None or layers.outranks("api_key_file", "api_key_env")):
+        variable = None
+    else:
+        file = None
+    sources = KeySources(
+        flag=layers.flag("api_key"),
+        prompt=bool(layers.value("ask_key")),
+        variable=variable,
+        file=file,
+        usual=preset.key_env,
+    )
+    return find_key(sources, layers.environment, (lambda: ask_key(name)) if ask_key is not None else None)
+
+
+def _key_variable(key: Secret | None, layers: Layers, preset: Preset) -> str | None:
+    """The variable that curl lines show in place of the key; the usual one where there is no key yet."""
+    if key is None:
+        return preset.key_env[0] if preset.key_env else None
+    return key.source if key.source in layers.environment else KEY_VARIABLE
+
+
+def _extra_body(layers: Layers) -> dict[str, Any]:
+    body: dict[str, Any] = dict(layers.value("extra_body") or {})
+    providers = layers.value("provider")
+    if providers:
+        body["provider"] = {"only": list(providers), "allow_fallbacks": False} | body.get("provider", {})
+    return body
+
+
+def _timeouts(layers: Layers) -> Timeouts:
+    total: float = layers.value("timeout")
+    return Timeouts(
+        connect=min(layers.value("connect_timeout"), total),
+        read=min(layers.value("read_timeout") or total, total),
+        between_chunks=min(layers.value("chunk_timeout"), total),
+        total=total,
+    )
+
+
+def _preset(name: str | None) -> Preset:
+    if name is None:
+        return Preset()
+    if name not in presets():
+        close = get_close_matches(name, presets(), n=1)
+        raise UsageError(
+            f"there is no preset {name!r}.",
+            remedy=f"Did you mean {close[0]}?" if close else "`toolcert endpoints` lists them.",
+        )
+    return presets()[name]
+
+
+def _address(text: str) -> str:
+    try:
+        return clean_address(text)
+    except ValueError as error:
+        raise UsageError(f"{text}: {error}.") from None
+
+
+def _unknown(name: str, settings: Settings) -> UsageError:
+    known = [*settings.config.endpoints, *presets()]
+    close = get_close_matches(name, known, n=1)
+    remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}; or give an address."
+    where = f" in {settings.config.path}" if settings.config.path else ""
+    return UsageError(f"there is no endpoint {name!r}{where}.", remedy=remedy)
+
+
+def _refuse_doubles(chosen: list[Chosen]) -> None:
+    names = [choice.spec.name for choice in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"two endpoints would both be called {name}.", remedy="Give them names in toolcert.toml.")
+
+
+def ask_on_terminal(name: str) -> str:
+    """Ask for the key without showing it."""
+    import getpass
+
+    return getpass.getpass(f"Key for {name}: ")

@@ -1,0 +1,73 @@
+"""A curl line that repeats a request; the key stays in its variable."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.targets import EndpointSpec
+
+_TOKEN_VARIABLE = "WATSONX_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def curl_line(exchange: Exchange, spec: EndpointSpec) -> str:
+    """The command for a POSIX shell; paste it where the variable is set."""
+    body = exchange.sent if exchange.sent is not None else exchange.request.body
+    words = ["curl", "-sS", *(["-N"] if exchange.request.stream else []), shlex.quote(exchange.url)]
+    words += ["-H", "'Content-Type: application/json'"]
+    for header in _headers(spec):
+        words += ["-H", _with_variables(header)]
+    if spec.ca_bundle:
+        words += ["--cacert", shlex.quote(spec.ca_bundle)]
+    return " ".join([*words, "-d", shlex.quote(json.dumps(body, ensure_ascii=False, separators=(",", ":")))])
+
+
+def token_line(spec: EndpointSpec) -> str | None:
+    """The command that gets the token which the curl lines of a watsonx.ai endpoint need; None elsewhere."""
+    if spec.dialect != "watsonx":
+        return None
+    from toolcert.endpoints.iam import token_url
+    from toolcert.endpoints.watsonx import region_for
+
+    region = region_for(spec)
+    address, form = token_url(spec, region), not region.saas
+    key = f"${spec.key_env or 'WATSONX_API_KEY'}"
+    data = (
+        f'-H \'Content-Type: application/json\' -d "{{\\"apikey\\":\\"{key}\\"}}"'
+        if not form
+        else f'-d grant_type=urn:ibm:params:oauth:grant-type:apikey --data-urlencode "apikey={key}"'
+    )
+    field = "access_token" if form else "token"
+    read = f"python3 -c 'import json,sys; print(json.load(sys.stdin)[\"{field}\"])'"
+    return f"{_TOKEN_VARIABLE}=$(curl -sS {shlex.quote(address)} {data} | {read})"
+
+
+def _headers(spec: EndpointSpec) -> list[str]:
+    """Every header but the content type; credentials as variables."""
+    headers = [f"{name}: {value}" for name, value in spec.headers.items()]
+    organisation = spec.options.get("organization")
+    if organisation:
+        headers.append(f"OpenAI-Organization: {organisation}")
+    if spec.dialect == "watsonx":
+        if spec.options.get("gateway") and spec.options.get("project_id"):
+            headers.append(f"X-IBM-PROJECT-ID: {spec.options['project_id']}")
+        return [*headers, f"Authorization: Bearer ${_TOKEN_VARIABLE}"]
+    if spec.key_env is None:
+        return headers
+    azure = spec.dialect == "azure" or _looks_like_azure(spec)
+    return [*headers, f"api-key: ${spec.key_env}" if azure else f"Authorization: Bearer ${spec.key_env}"]
+
+
+def _looks_like_azure(spec: EndpointSpec) -> bool:
+    from toolcert.endpoints.azure import is_azure
+
+    return is_azure(spec)
+
+
+def _with_variables(header: str) -> str:
+    """Quoted so that variables are filled in by the shell and nothing else is."""
+    if "$" not in header:
+        return shlex.quote(header)
+    escaped = header.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
+    return f'"{escaped}"'

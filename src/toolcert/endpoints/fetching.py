@@ -1,0 +1,93 @@
+"""Reading JSON from an endpoint's own pages (model lists, tokens), with errors for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolcert.core.errors import (
+    ConfigurationError,
+    ListingError,
+    ToolcertError,
+    UnauthorisedError,
+    UnreachableError,
+)
+from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.targets import EndpointSpec, Timeouts
+from toolcert.endpoints.base import Dialect
+from toolcert.endpoints.error_texts import is_html
+from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
+
+_TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
+_LONGEST = 30.0
+"""Seconds: a list that takes longer than this will not come."""
+
+
+async def fetch(dialect: Dialect, client: HttpClient, url: str) -> HttpResponse:
+    """GET a page with the endpoint's credentials, renewed once where they have become stale."""
+    credentials = await dialect.authorise(client)
+    response = await client.send(_get(dialect.spec, url, credentials))
+    if response.status == 401:
+        renewed = await dialect.authorise(client, renew=True)
+        if renewed != credentials:
+            return await client.send(_get(dialect.spec, url, renewed))
+    return response
+
+
+async def fetch_json(dialect: Dialect, client: HttpClient, url: str) -> Any:
+    """The JSON at `url`; every other answer is an error that says what to do."""
+    response = await fetch(dialect, client, url)
+    fault = fault_of(dialect, response)
+    if fault is not None:
+        raise listing_error(dialect.spec, url, fault)
+    return read_json(dialect.spec, url, response)
+
+
+def fault_of(dialect: Dialect, response: HttpResponse) -> Fault | None:
+    """Why a response is none that can be used."""
+    if response.fault is not None:
+        return response.fault
+    assert response.status is not None
+    return dialect.read_error(response) if response.status >= 300 else None
+
+
+def read_json(spec: EndpointSpec, url: str, response: HttpResponse) -> Any:
+    """The decoded body of a 200."""
+    try:
+        return msgspec.json.decode(response.payload)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        what = "a web page" if is_html(response.payload) else "something that is not JSON"
+        raise ListingError(
+            f"{spec.name}: {url} answers with {what}.",
+            remedy="Is this the address of the API, and not of its website or a sign-in page?",
+        ) from None
+
+
+def listing_error(spec: EndpointSpec, url: str, fault: Fault) -> ToolcertError:
+    """The error for people that a fault means where nothing can go on without an answer."""
+    told = f"{spec.name}: {fault.message}"
+    if fault.kind in _TRANSPORT and fault.status is None:
+        return UnreachableError(f"{spec.name}: no answer from {url}: {fault.message}", remedy=_remedy(fault.kind))
+    if fault.kind is FaultKind.AUTH:
+        return UnauthorisedError(told)
+    if fault.kind is FaultKind.CONFIGURATION and fault.status not in (404, 405):
+        return ConfigurationError(told)
+    return ListingError(f"{spec.name}: {url} answers {fault.status}: {fault.message}", remedy="Check the address.")
+
+
+def _remedy(kind: FaultKind) -> str:
+    if kind is FaultKind.TLS:
+        return "Trust its certificate with --ca-bundle, or check the address."
+    return "Check the address and that the server runs; `toolcert doctor` looks closer."
+
+
+def _get(spec: EndpointSpec, url: str, credentials: dict[str, str]) -> HttpRequest:
+    limits = spec.timeouts
+    timeouts = Timeouts(
+        connect=limits.connect,
+        read=min(limits.read, _LONGEST),
+        between_chunks=min(limits.between_chunks, _LONGEST),
+        total=min(limits.total, _LONGEST),
+    )
+    return HttpRequest(method="GET", url=url, headers={"Accept": "application/json", **credentials}, timeouts=timeouts)

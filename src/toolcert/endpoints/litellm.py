@@ -1,0 +1,71 @@
+"""The LiteLLM proxy: OpenAI's dialect, a second listing with more in it, and errors of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.targets import ModelInfo
+from toolcert.core.values import JsonObject
+from toolcert.endpoints.addresses import under
+from toolcert.endpoints.error_texts import ErrorText, read_error_text
+from toolcert.endpoints.fetching import fetch
+from toolcert.endpoints.meanings import kind_of_error
+from toolcert.endpoints.openai import OpenAiDialect
+from toolcert.wire.http import HttpClient, HttpResponse
+
+_BAD_KEY = re.compile(
+    r"no connected db|no api key passed in|invalid proxy server token|authentication error", re.IGNORECASE
+)
+"""Without a database the proxy cannot look a key up, and answers a wrong one with 400 and a missing one with 500."""
+
+
+class LiteLlmDialect(OpenAiDialect):
+    """What lies behind the proxy is told where the proxy tells it."""
+
+    async def models(self, client: HttpClient) -> list[ModelInfo]:
+        """The plain listing, completed with provider and declared abilities where we may see them."""
+        found = await super().models(client)
+        details = await self._details(client)
+        return [self._completed(info, details[info.id]) if info.id in details else info for info in found]
+
+    def read_error(self, response: HttpResponse) -> Fault:
+        error = read_error_text(response.payload)
+        return self.fault(response, error, _kind(response, error))
+
+    async def _details(self, client: HttpClient) -> dict[str, JsonObject]:
+        """`/model/info` by model name; nothing where the key may not see it or the proxy has none."""
+        response = await fetch(self, client, under(self._root, "model/info"))
+        if response.status != 200:
+            return {}
+        try:
+            listing: Any = msgspec.json.decode(response.payload)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return {}
+        entries = listing.get("data") if isinstance(listing, dict) else None
+        named = [
+            entry for entry in entries or [] if isinstance(entry, dict) and isinstance(entry.get("model_name"), str)
+        ]
+        return {entry["model_name"]: entry for entry in named}
+
+    def _completed(self, info: ModelInfo, entry: JsonObject) -> ModelInfo:
+        more = self.model_info({**entry, "id": info.id})
+        details = entry.get("model_info")
+        provider = details.get("litellm_provider") if isinstance(details, dict) else None
+        return ModelInfo(
+            id=info.id,
+            owned_by=provider if isinstance(provider, str) else info.owned_by,
+            can_chat=info.can_chat and more.can_chat,
+            why_not=info.why_not or more.why_not,
+            declares_tools=more.declares_tools,
+            raw=info.raw,
+        )
+
+
+def _kind(response: HttpResponse, error: ErrorText) -> FaultKind:
+    if response.status in (400, 500) and _BAD_KEY.search(error.message):
+        return FaultKind.AUTH
+    return kind_of_error(response.status or 0, error)

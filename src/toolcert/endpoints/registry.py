@@ -1,0 +1,81 @@
+"""The dialects by name, and the opening of an endpoint; plugins add theirs through entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TypeAlias
+
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.secrets import Eraser, Secret
+from toolcert.core.targets import EndpointSpec
+from toolcert.endpoints.base import Dialect
+from toolcert.endpoints.session import EndpointSession
+from toolcert.wire.http import HttpClient
+from toolcert.wire.retry import RetryPolicy
+
+DialectFactory: TypeAlias = Callable[[EndpointSpec, Secret | None, Eraser], Dialect]
+ENTRY_POINTS = "toolcert.dialects"
+
+_BUILT_IN = {
+    "openai": "toolcert.endpoints.openai:OpenAiDialect",
+    "azure": "toolcert.endpoints.azure:AzureDialect",
+    "litellm": "toolcert.endpoints.litellm:LiteLlmDialect",
+    "watsonx": "toolcert.endpoints.watsonx:watsonx_dialect",
+}
+_registered: dict[str, DialectFactory] = {}
+
+
+def register(name: str, factory: DialectFactory) -> None:
+    """Add a dialect, or put another in the place of one."""
+    _registered[name] = factory
+
+
+def dialect_names() -> list[str]:
+    """All dialects that can be used."""
+    plugins = {point.name for point in entry_points(group=ENTRY_POINTS)}
+    return sorted({*_BUILT_IN, *_registered, *plugins})
+
+
+def make_dialect(spec: EndpointSpec, key: Secret | None, eraser: Eraser) -> Dialect:
+    """The dialect an endpoint is spoken to in."""
+    from toolcert.endpoints.azure import is_azure
+
+    name = "azure" if spec.dialect == "openai" and is_azure(spec) else spec.dialect
+    return _factory(name)(spec, key, eraser)
+
+
+def open_endpoint(
+    spec: EndpointSpec,
+    key: Secret | None = None,
+    *,
+    client: HttpClient | None = None,
+    policy: RetryPolicy | None = None,
+) -> EndpointSession:
+    """A session with the endpoint; nothing is sent yet."""
+    eraser = Eraser([key] if key is not None else [])
+    dialect = make_dialect(spec, key, eraser)
+    if client is None:
+        from toolcert.wire.client import AiohttpClient
+
+        client = AiohttpClient(eraser=eraser, ca_bundle=spec.ca_bundle, limit=spec.concurrency)
+    return EndpointSession(dialect, client, policy=policy)
+
+
+def _factory(name: str) -> DialectFactory:
+    if name in _registered:
+        return _registered[name]
+    if name in _BUILT_IN:
+        module, _, attribute = _BUILT_IN[name].partition(":")
+        factory: DialectFactory = getattr(import_module(module), attribute)
+        return factory
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        loaded: DialectFactory = point.load()
+        return loaded
+    known = dialect_names()
+    close = get_close_matches(name, known, n=1)
+    raise ConfigurationError(
+        f"there is no dialect {name!r}.", remedy=f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
+    )

@@ -1,0 +1,78 @@
+"""Which of an endpoint's models are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from toolcert.core.errors import ListingError, UsageError
+from toolcert.core.targets import ModelInfo
+from toolcert.core.values import Value
+from toolcert.endpoints.session import EndpointSession
+from toolcert.settings.patterns import Patterns
+
+
+class Selection(Value):
+    """The models of one endpoint, with what becomes of them."""
+
+    asked: tuple[ModelInfo, ...]
+    unsupported: tuple[ModelInfo, ...] = ()
+    """Wanted, but listed as unable to chat; each says why."""
+    left_out: tuple[ModelInfo, ...] = ()
+    """Not wanted: not matched, or excluded."""
+
+
+async def select_models(
+    session: EndpointSession, include: Iterable[str] = (), exclude: Iterable[str] = (), *, every: bool = False
+) -> Selection:
+    """List the models and choose; where there is no list, models named by their ids are taken at their word."""
+    wanted, unwanted = Patterns(include), Patterns(exclude)
+    try:
+        listed = await session.models()
+    except ListingError:
+        if not wanted.plain:
+            raise
+        return Selection(asked=tuple(ModelInfo(id=name) for name in wanted.plain if not unwanted.match(name)))
+    return choose(session.spec.name, listed, wanted, unwanted, every=every)
+
+
+def choose(
+    endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwanted: Patterns, *, every: bool = False
+) -> Selection:
+    """Sort the listed models into asked, unsupported and left out."""
+    models = [*listed, *_behind_wildcards(listed, wanted)]
+    chosen = [info for info in models if (not wanted or wanted.match(info.id)) and not unwanted.match(info.id)]
+    if not chosen:
+        raise _nothing(endpoint, listed, wanted)
+    asked = [info for info in chosen if info.can_chat or every or wanted.names(info.id)]
+    ids = {info.id for info in chosen}
+    return Selection(
+        asked=tuple(asked),
+        unsupported=tuple(info for info in chosen if info not in asked),
+        left_out=tuple(info for info in models if info.id not in ids),
+    )
+
+
+def _behind_wildcards(listed: Sequence[ModelInfo], wanted: Patterns) -> list[ModelInfo]:
+    """Models named by the user that a listed pattern such as `openai/*` stands for."""
+    ids = {info.id for info in listed}
+    globs = [info for info in listed if "*" in info.id]
+    return [
+        msgspec.structs.replace(glob, id=name, can_chat=True, why_not="")
+        for name in wanted.plain
+        if name not in ids
+        for glob in globs[:1]
+        if any(fnmatchcase(name, pattern.id) for pattern in globs)
+    ]
+
+
+def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> UsageError:
+    ids = [info.id for info in listed]
+    close = [match for name in wanted.plain for match in get_close_matches(name, ids, n=3)]
+    shown = close or ids[:5]
+    more = "" if close or len(ids) <= len(shown) else ", ..."
+    word = "Did you mean" if close else "It lists"
+    return UsageError(f"{endpoint}: no model is left to ask.", remedy=f"{word} {', '.join(shown)}{more}")

@@ -1,0 +1,31 @@
+"""Where requests go, whatever form of the address was given."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcert.core.requests import RequestKind
+from toolcert.endpoints.addresses import api_roots, door
+
+
+@pytest.mark.parametrize(
+    ("given", "chat"),
+    [
+        ("http://h:1", "http://h:1/v1/chat/completions"),
+        ("http://h:1/", "http://h:1/v1/chat/completions"),
+        ("http://h:1/v1", "http://h:1/v1/chat/completions"),
+        ("http://h:1/v1/", "http://h:1/v1/chat/completions"),
+        ("http://h:1/v1/chat/completions", "http://h:1/v1/chat/completions"),
+        ("http://h:1/v1/models", "http://h:1/v1/chat/completions"),
+        ("https://h/openai/v1", "https://h/openai/v1/chat/completions"),
+        ("https://h/v1beta/openai", "https://h/v1beta/openai/chat/completions"),
+        ("https://h/api/paas/v4", "https://h/api/paas/v4/chat/completions"),
+        ("https://h/v1?api-version=1", "https://h/v1/chat/completions?api-version=1"),
+    ],
+)
+def test_chat_address(given: str, chat: str) -> None:
+    assert door(api_roots(given)[0], RequestKind.CHAT) == chat
+
+
+def test_an_address_without_version_is_tried_both_ways() -> None:
+    assert api_roots("http://h/proxy") == ("http://h/proxy/v1", "http://h/proxy")
