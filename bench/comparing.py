@@ -12,9 +12,13 @@ from kit import Kit, Row
 ROWS = 100_000
 DECODE = "import json, sys\nfor path in sys.argv[1:]:\n    for line in open(path, 'rb'):\n        json.loads(line)\n"
 LINES = "import sys\nfor path in sys.argv[1:]:\n    for line in open(path, 'rb'):\n        pass\n"
-VERDICTS = (
-    "import sys\nfrom toolcert.runs.reader import RunReader\nfor _ in RunReader(sys.argv[1]).verdicts():\n    pass\n"
-)
+VERDICTS = """
+import sys
+from pathlib import Path
+from toolcert.runs.reader import RunReader
+for _ in RunReader(Path(sys.argv[1])).heads():
+    pass
+"""
 
 
 def own_runs(kit: Kit) -> Iterator[Row]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import companions
 import pytest
+
+import companions
 from companions import Companion
 
 
