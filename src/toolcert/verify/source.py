@@ -30,6 +30,8 @@ class Source:
         self.name = name
         self.digest: str | None = None
         """SHA-256 of the uncompressed text, once it was read to its end."""
+        self.rows: int | None = None
+        """Lines that are not blank, known at the same time."""
         self._spooled = _spool(sys.stdin.buffer) if name == STDIN else None
         self._path = Path(name)
         if self._spooled is None:
@@ -38,7 +40,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Every line that is not blank, with its number; the digest is known after the last one."""
         digest = hashlib.sha256()
-        number = 0
+        number = rows = 0
         with self._open() as file:
             try:
                 for number, line in enumerate(file, 1):
@@ -46,10 +48,11 @@ class Source:
                     if number == 1:
                         line = line.removeprefix(_BOM)  # noqa: PLW2901 - a mark some editors put first
                     if not line.isspace():
+                        rows += 1
                         yield number, line
             except (OSError, EOFError, zlib.error) as error:
                 self._unreadable(f"stops being readable after line {number}", error)
-        self.digest = digest.hexdigest()
+        self.digest, self.rows = digest.hexdigest(), rows
 
     def count(self, at_most: int | None = None) -> int:
         """How many lines there are to ask, counted no further than `at_most`."""

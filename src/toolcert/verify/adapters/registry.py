@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_loader
@@ -56,8 +57,13 @@ def load_adapter(reference: str) -> str:
 
 
 def _known() -> dict[str, type[ModelAdapter]]:
-    plugins = {point.name: point.load() for point in entry_points(group=ENTRY_POINTS)}
-    return plugins | _registered
+    return _plugins() | _registered
+
+
+@cache
+def _plugins() -> dict[str, type[ModelAdapter]]:
+    """Looked up once: it reads the metadata of every installed package."""
+    return {point.name: point.load() for point in entry_points(group=ENTRY_POINTS)}
 
 
 def _by_name(name: str) -> type[ModelAdapter]:

@@ -1,0 +1,70 @@
+"""Verifying: a dataset of requests replayed against one model at one endpoint."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from toolcert.api.endpoint import Endpoint, as_endpoint
+from toolcert.api.running import new_run_id, open_sessions, run_folder, versions, wait_for
+from toolcert.core.events import Handler
+from toolcert.core.manifest import Manifest
+from toolcert.core.secrets import Secret
+from toolcert.core.targets import EndpointSpec
+from toolcert.settings.argv import without_secrets
+from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
+from toolcert.verify.source import Source
+from toolcert.version import __version__
+
+
+@contextlib.contextmanager
+def verify_job(dataset: str, endpoint: Endpoint | str, options: VerifyOptions) -> Iterator[VerifyJob]:
+    """Open the dataset and plan the run; nothing is sent."""
+    given = as_endpoint(endpoint)
+    # The extra body becomes part of each row's own request: it is judged by, and resumed by, what is really sent.
+    options = msgspec.structs.replace(options, extra_body=given.spec.extra_body | options.extra_body)
+    spec = msgspec.structs.replace(given.spec, extra_body={})
+    source = Source(dataset)
+    try:
+        yield VerifyJob(source, spec, options, _manifest(spec))
+    finally:
+        source.close()
+
+
+async def run_job(job: VerifyJob, key: Secret | None, handlers: Sequence[Handler] = ()) -> VerifyRun:
+    """Do a planned run."""
+    folder = run_folder(Path(job.options.output) if job.options.output else None, job.manifest.run)
+    async with open_sessions([Endpoint.of(job.spec, key)]) as sessions:
+        return await job.run(sessions[job.spec.name], folder, handlers)
+
+
+async def verify_async(
+    dataset: str, endpoint: Endpoint | str, options: VerifyOptions, handlers: Sequence[Handler] = ()
+) -> VerifyRun:
+    """Replay a dataset against a model and judge every answer."""
+    with verify_job(dataset, endpoint, options) as job:
+        return await run_job(job, as_endpoint(endpoint).key, handlers)
+
+
+def verify(
+    dataset: str, endpoint: Endpoint | str, options: VerifyOptions, handlers: Sequence[Handler] = ()
+) -> VerifyRun:
+    """Replay a dataset against a model and judge every answer."""
+    return wait_for(verify_async(dataset, endpoint, options, handlers))
+
+
+def _manifest(spec: EndpointSpec) -> Manifest:
+    return Manifest(
+        run=new_run_id(),
+        job="verify",
+        started_at=time.time(),
+        toolcert=__version__,
+        endpoints=(spec,),
+        argv=without_secrets(sys.argv),
+        versions=versions(),
+    )

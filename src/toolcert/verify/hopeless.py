@@ -1,0 +1,52 @@
+"""Stopping a run that cannot succeed: nobody wants a hundred thousand refusals of the same key."""
+
+from __future__ import annotations
+
+from toolcert.core.errors import NothingMeasuredError, UnauthorisedError, UnreachableError
+from toolcert.core.events import CaseFinished, Event
+from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record
+
+ENOUGH = 20
+"""Rows in a row, from the first on, that fail for a reason no later row can be free of."""
+_LASTING = frozenset(
+    {FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS, FaultKind.UNKNOWN_MODEL, FaultKind.CONFIGURATION}
+)
+
+
+class GiveUpEarly:
+    """A handler that ends the run when the first rows all meet a lasting fault; one answer disarms it."""
+
+    def __init__(self) -> None:
+        self._refusals = 0
+        self._armed = True
+
+    def __call__(self, event: Event) -> None:
+        if not self._armed or not isinstance(event, CaseFinished) or event.record.outcome is Outcome.SKIPPED:
+            return
+        fault = _lasting_fault(event.record)
+        if fault is None:
+            self._armed = False
+            return
+        self._refusals += 1
+        if self._refusals >= ENOUGH:
+            raise _reason(fault)
+
+
+def _lasting_fault(record: Record) -> Fault | None:
+    if record.outcome is not Outcome.NOT_MEASURED or not record.detail.exchanges:
+        return None
+    fault = record.detail.exchanges[-1].fault
+    return fault if fault is not None and fault.kind in _LASTING else None
+
+
+def _reason(fault: Fault) -> NothingMeasuredError:
+    message = f"the first {ENOUGH} rows all failed: {fault.message}."
+    if fault.kind is FaultKind.AUTH:
+        return UnauthorisedError(message, remedy="Check the key; `toolcert doctor` says which one is used.")
+    if fault.kind in (FaultKind.CONNECT, FaultKind.TLS):
+        return UnreachableError(message, remedy="Check the address; `toolcert doctor` tries it.")
+    if fault.kind is FaultKind.UNKNOWN_MODEL:
+        return NothingMeasuredError(message, remedy="Check the model's name; `toolcert models` lists them.")
+    return NothingMeasuredError(message)

@@ -1,0 +1,170 @@
+"""A verify run put together: dataset, plan, engine, run log, summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.errors import UsageError
+from toolcert.core.events import Event, Handler, RunFinished, RunStarted
+from toolcert.core.manifest import Dataset as DatasetFacts
+from toolcert.core.manifest import Manifest
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import JsonObject, Value
+from toolcert.engine.local import LocalEngine
+from toolcert.engine.plan import Session
+from toolcert.runs.encoding import Keep
+from toolcert.runs.resume import start_afresh
+from toolcert.runs.writer import RunWriter
+from toolcert.verify.adapters.registry import load_adapter
+from toolcert.verify.dataset import Dataset
+from toolcert.verify.figures import VerifySummary
+from toolcert.verify.gates import missed_gates, parse_gates, require_expectations
+from toolcert.verify.hopeless import GiveUpEarly
+from toolcert.verify.plan import VerifyPlan, target_of
+from toolcert.verify.prepare import Shaping, StreamMode, adapter_of
+from toolcert.verify.selection import Selection, parse_where
+from toolcert.verify.source import Source
+from toolcert.verify.summary import summarise, summary_of
+from toolcert.verify.takeup import Earlier, follow_moved_lines, take_up
+from toolcert.verify.tally import Tally
+from toolcert.verify.work import VerifyWork
+
+
+class VerifyOptions(Value):
+    """How to verify; the names are those of the command's options."""
+
+    model: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+    extra_body: JsonObject = {}
+    stream: bool | None = None
+    """None sends each row as it was recorded."""
+    model_type: str | None = None
+    adapter: str | None = None
+    """`file.py:Class` of an adapter of your own."""
+    use_raw_completions: bool = False
+    tokenizer_model: str | None = None
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    where: tuple[str, ...] = ()
+    output: str | None = None
+    fresh: bool = False
+    only_failed: bool = False
+    max_requests: int | None = None
+    keep: Keep = Keep.RAW
+    fail_under: str = ""
+
+    def shaping(self) -> Shaping:
+        """What is changed in every row."""
+        stream = {None: StreamMode.AS_RECORDED, True: StreamMode.ON, False: StreamMode.OFF}[self.stream]
+        return Shaping(
+            model=self.model,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            stream=stream,
+            extra_body=self.extra_body,
+            adapter=load_adapter(self.adapter) if self.adapter else self.model_type,
+            use_raw_completions=self.use_raw_completions,
+            tokenizer_model=self.tokenizer_model,
+        )
+
+    def selection(self) -> Selection:
+        """Which rows are asked."""
+        chosen = parse_where(self.where)
+        return msgspec.structs.replace(chosen, sample=self.sample, seed=self.seed, limit=self.limit)
+
+
+class VerifyRun(Value):
+    """A finished verify run."""
+
+    folder: str
+    summary: VerifySummary
+    interrupted: bool = False
+    missed: tuple[str, ...] = ()
+    """The gates that were not met, in words."""
+
+
+class VerifyJob:
+    """A verify run that is planned and not yet started."""
+
+    def __init__(self, source: Source, spec: EndpointSpec, options: VerifyOptions, manifest: Manifest) -> None:
+        self.options = options
+        self.spec = spec
+        self.shaping = options.shaping()
+        self.selection = options.selection()
+        self.gates = parse_gates(options.fail_under)
+        self.dataset = Dataset(source)
+        self.manifest = msgspec.structs.replace(
+            manifest,
+            dataset=DatasetFacts(path=source.name),
+            parameters=_parameters(self.shaping, options),
+        )
+        require_expectations(self.gates, self.dataset)
+        self._check_adapter()
+
+    def plan(self, earlier: Earlier | None = None) -> VerifyPlan:
+        """The cases that are to be asked."""
+        return VerifyPlan(self.dataset, self.spec, self.shaping, selection=self.selection, earlier=earlier)
+
+    async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
+        """Do it; what an earlier run in the same folder measured is not asked again."""
+        if self.options.fresh:
+            start_afresh(folder)
+        earlier = take_up(folder, target_of(self.spec, self.shaping), only_failed=self.options.only_failed)
+        plan, tally = self.plan(earlier), Tally()
+        writer = RunWriter(folder, self.manifest, keep=self.options.keep)
+        engine = LocalEngine(
+            {self.spec.name: session},
+            concurrency={self.spec.name: self.spec.concurrency},
+            handlers=[self._note_dataset(writer), writer, tally, GiveUpEarly(), *handlers],
+            max_requests=self.options.max_requests,
+        )
+        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=len(earlier))
+        try:
+            finished = await engine.run(plan, VerifyWork(self.shaping), started)
+        finally:
+            writer.close()
+        return self._result(folder, finished, summary_of(tally, writer.manifest), earlier)
+
+    def _result(self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier) -> VerifyRun:
+        if len(earlier):
+            if self.selection.everything and not finished.interrupted and not self.options.only_failed:
+                follow_moved_lines(folder, earlier)
+            summary = summarise(folder)
+        missed = tuple(missed_gates(self.gates, summary))
+        return VerifyRun(folder=str(folder), summary=summary, interrupted=finished.interrupted, missed=missed)
+
+    def _note_dataset(self, writer: RunWriter) -> Handler:
+        """The digest is known once the last line was read; the writer puts it into the finished manifest."""
+
+        def note(event: Event) -> None:
+            if isinstance(event, RunFinished) and self.dataset.source.digest is not None:
+                facts = DatasetFacts(
+                    path=self.dataset.source.name, digest=self.dataset.source.digest, rows=self.dataset.source.rows
+                )
+                writer.manifest = msgspec.structs.replace(writer.manifest, dataset=facts)
+
+        return note
+
+    def _check_adapter(self) -> None:
+        """Say what is missing for raw completions before the first request."""
+        adapter = adapter_of(self.shaping)
+        if adapter.supports_raw_completions() and adapter.get_tokenizer() is None:
+            raise UsageError("--use-raw-completions needs --tokenizer-model, a name or a local folder.")
+
+
+def _parameters(shaping: Shaping, options: VerifyOptions) -> JsonObject:
+    """What shaped the requests, for the manifest."""
+    chosen = {
+        "limit": options.limit,
+        "sample": options.sample,
+        "seed": options.seed if options.sample else None,
+        "where": list(options.where) or None,
+        "keep": str(options.keep),
+    }
+    shown: JsonObject = msgspec.to_builtins(shaping)
+    return shown | {name: value for name, value in chosen.items() if value is not None}

@@ -1,0 +1,166 @@
+"""Judging finished runs again, offline: after a rule changed, or by the rules of the older verifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.errors import InputError
+from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Finding
+from toolcert.core.manifest import Manifest
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record
+from toolcert.core.values import Value
+from toolcert.runs.encoding import Keep
+from toolcert.runs.reader import RunReader
+from toolcert.verify.adapters.base import ModelAdapter
+from toolcert.verify.adapters.registry import get_adapter, load_adapter
+from toolcert.verify.figures import VerifySummary
+from toolcert.verify.foreign import OlderRow, is_older_results, read_older
+from toolcert.verify.hashing import content_hash, sampling_hash
+from toolcert.verify.judging import DATASET, judge_row
+from toolcert.verify.older_rules import by_older_rules
+from toolcert.verify.row import Row
+from toolcert.verify.summary import summary_of
+from toolcert.verify.tally import Tally
+from toolcert.verify.toolset import describe
+from toolcert.version import __version__
+
+_OF_TOOLS = frozenset({"dataset.bad_schema", "dataset.duplicate_tool"})
+_TELLING = ("args.", "call.unknown_tool", "call.mangled_name", "dataset.bad_schema")
+"""Findings that can decide whether calls are valid."""
+
+
+class Rules(StrEnum):
+    """Whose rules decide what a valid call is."""
+
+    OURS = "ours"
+    OLDER = "older"
+    """Only finish_reason `tool_calls` counts as calling; empty arguments and broken schemas make a call invalid."""
+
+
+class Rejudged(Value):
+    """A record judged again, and what was said of it before."""
+
+    record: Record
+    before: bool | None
+    """Whether its calls were called valid; None without a verdict."""
+
+
+class Difference(Value):
+    """A row about which the rules disagree."""
+
+    row: int
+    before: bool | None
+    after: bool | None
+    reason: str
+
+
+class Rejudgement(Value):
+    """The new summary and every row whose verdict changed."""
+
+    summary: VerifySummary
+    differences: tuple[Difference, ...]
+
+
+def rejudge(path: Path, rules: Rules = Rules.OURS) -> Rejudgement:
+    """Judge a run folder or an older results file again; nothing is sent."""
+    tally = Tally()
+    differences = []
+    for judged in rejudged(path, rules):
+        tally.add(judged.record)
+        difference = _difference(judged)
+        if difference is not None:
+            differences.append(difference)
+    return Rejudgement(
+        summary=summary_of(tally, manifest_of(path)), differences=tuple(sorted(differences, key=lambda item: item.row))
+    )
+
+
+def rejudged(path: Path, rules: Rules = Rules.OURS) -> Iterator[Rejudged]:
+    """Every record, judged again."""
+    judged = _rejudge_older(path) if is_older_results(path) else _rejudge_run(path)
+    if rules is Rules.OURS:
+        return judged
+    return (msgspec.structs.replace(one, record=by_older_rules(one.record)) for one in judged)
+
+
+def manifest_of(path: Path) -> Manifest:
+    """The manifest of a run; for an older results file, what can be said without one."""
+    if not is_older_results(path):
+        return RunReader(path).manifest
+    first = next(read_older(path), None)
+    model = "" if first is None else str(first.request.get("model", ""))
+    return Manifest(run=path.stem, job="verify", started_at=0.0, toolcert=__version__, parameters={"model": model})
+
+
+def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
+    reader = RunReader(folder)
+    parameters = reader.manifest.parameters
+    if parameters.get("keep", Keep.RAW) != Keep.RAW:
+        raise InputError(
+            f"{folder} was kept as {parameters['keep']}: the raw answers that judging needs are not in it.",
+            remedy="Run again with --keep raw.",
+        )
+    adapter = _adapter_of(reader.manifest)
+    for record in reader.records():
+        yield Rejudged(record=_again(record, adapter), before=record.row.valid if record.row else None)
+
+
+def _again(record: Record, adapter: ModelAdapter) -> Record:
+    if record.outcome is Outcome.SKIPPED or not record.detail.exchanges:
+        return record
+    exchange = record.detail.exchanges[-1]
+    row = Row.of_record(record, _problems(record, exchange))
+    return judge_row(row, exchange, adapter, at=record.at)
+
+
+def _problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:
+    """The dataset's faults: those of the tools found anew, the others as they were."""
+    fresh = describe(exchange.request.body.get("tools")).findings
+    earlier = (finding for finding in record.detail.findings if finding.code.startswith(DATASET))
+    kept = (finding for finding in earlier if finding.code not in _OF_TOOLS and finding not in fresh)
+    return (*fresh, *kept)
+
+
+def _rejudge_older(path: Path) -> Iterator[Rejudged]:
+    for older in read_older(path):
+        yield Rejudged(record=record_of_older(older, str(path)), before=older.tool_calls_valid)
+
+
+def record_of_older(older: OlderRow, endpoint: str) -> Record:
+    """A row of an older results file by our rules."""
+    body = older.request
+    model = str(body.get("model", ""))
+    toolset = describe(body.get("tools"))
+    row = Row(
+        key=f"{endpoint}#{older.data_index}",
+        endpoint=endpoint,
+        model=model,
+        index=older.data_index,
+        content=content_hash(body, toolset.digest),
+        sampling=sampling_hash(body),
+        problems=toolset.findings,
+    )
+    return judge_row(row, older.exchange(), get_adapter(model), at=0.0)
+
+
+def _adapter_of(manifest: Manifest) -> ModelAdapter:
+    name = manifest.parameters.get("adapter")
+    if isinstance(name, str) and ":" in name:
+        load_adapter(name)
+    return get_adapter(str(manifest.parameters.get("model", "")), name)
+
+
+def _difference(judged: Rejudged) -> Difference | None:
+    row = judged.record.row
+    if row is None or row.valid == judged.before:
+        return None
+    findings = judged.record.detail.findings
+    telling = next((finding for finding in findings if finding.code.startswith(_TELLING)), None)
+    reason = f"{telling.code}: {telling.evidence}" if telling else judged.record.reason or "no fault by these rules"
+    return Difference(row=row.index, before=judged.before, after=row.valid, reason=reason)
