@@ -12,11 +12,12 @@ Result = TypeVar("Result")
 
 def run(main: Coroutine[Any, Any, Result]) -> Result:
     """Run `main` to its end, on uvloop where it exists (it does not on Windows)."""
-    with asyncio.Runner(loop_factory=_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(main)
 
 
-def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the loop; None means the standard one."""
     if importlib.util.find_spec("uvloop") is None:
         return None
     import uvloop

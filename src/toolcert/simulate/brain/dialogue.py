@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -50,7 +50,7 @@ def as_json(text: str) -> Any:
 class Spelled(float):
     """A number that remembers how it was written, so that 21.50 is not reported as 21.5."""
 
-    def __new__(cls, text: str) -> Spelled:
+    def __new__(cls, text: str) -> Self:
         number = super().__new__(cls, text)
         number.spelling = text
         return number

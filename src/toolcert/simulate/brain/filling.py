@@ -49,7 +49,7 @@ class _Search(Value):
 
     def fresh(self, found: list[Found]) -> list[Found]:
         """Without values already taken and names that are no values."""
-        names = {self.tool.name, *self.tool.properties}
+        names = [self.tool.name, *self.tool.properties]
         return [one for one in found if one.value not in self.used and one.value not in names]
 
 
@@ -181,8 +181,9 @@ def _fits(value: Any, schema: JsonObject) -> bool:
 def _guessed(search: _Search, name: str, schema: Any, root: JsonObject) -> list[Found]:
     """A value for a required parameter that the text does not name outright."""
     options = branches(resolved(schema, root), root)
+    open_ended = [option for option in options if not option.get("enum")]
     for way in _ways(search, name):
-        for option in options:
+        for option in open_ended:
             if found := way(option):
                 return found
     return _fixed(options)

@@ -13,7 +13,10 @@ from toolcert.simulate.brain.text import words
 from toolcert.simulate.brain.tools import types_of
 from toolcert.simulate.brain.values import CODE, NUMBER, PROPER, Found, value_at, values_at
 
-_LINK = r"[\"'`]?\s*(?:\([^)]*\)\s*)?(?P<link>[:=]|\bis\b|\bof\b|\bset to\b|\bto\b|\bequal to\b|\bas\b|\bshould be\b|\bmust be\b|\bexactly\b)?"
+_LINK = (
+    r"[\"'`]?\s*(?:\([^)]*\)\s*)?"
+    r"(?P<link>[:=]|\bis\b|\bof\b|\bset to\b|\bto\b|\bequal to\b|\bas\b|\bshould be\b|\bmust be\b|\bexactly\b)?"
+)
 _EXPLICIT = {":", "=", "is", "set to", "should be", "must be"}
 _LIST_START = re.compile(r"\b(?:each of|all of|every one of|the following|these)\b[^:\n]{0,40}:\s*", re.I)
 _FORMS = {
@@ -53,7 +56,7 @@ _LOOSE_STRING = re.compile(
     rf'"([^"\n]*)"|“([^”\n]*)”|`([^`\n]*)`|(?<!\w)\'([^\'\n]+)\'(?!\w)|(?<![\w-])({CODE}|[A-Z]{{3,}})(?!\w)'
 )
 _LOOSE_PROPER = re.compile(rf"(?<=\w\s)(?<![.!?:]\s)({PROPER})|(?<=[:,]\s)({PROPER})")
-_LOOSE_NUMBER = re.compile(rf"(?<![\w.-])({NUMBER})(?![\w-])(?!\.\d)")
+_LOOSE_NUMBER = re.compile(rf"(?<![A-Za-z0-9_.-])({NUMBER})(?![A-Za-z0-9_-])(?!\.\d)")
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from toolcert.simulate.brain.dialogue import Dialogue
 from toolcert.simulate.brain.filling import fill
 from toolcert.simulate.brain.inventing import invent
 from toolcert.simulate.brain.text import literals
-from toolcert.simulate.brain.tools import Tool
+from toolcert.simulate.brain.tools import tool_of
 
 _ASKED = re.compile(
     r"\b(?:respond|reply|answer|return|output|give|generate|produce|create|provide|write)\b[^.\n]{0,60}\bJSON\b|\bJSON\b[^.\n]{0,20}\bonly\b",
@@ -48,7 +48,7 @@ def json_answer(body: JsonObject, dialogue: Dialogue) -> str:
 def _by_schema(schema: JsonObject, dialogue: Dialogue) -> Any:
     if schema.get("type", "object") != "object" and "properties" not in schema:
         return invent(schema, schema)
-    tool = Tool(name="answer", schema=schema)
+    tool = tool_of("answer", schema)
     intent = Intent(tool=tool, region=dialogue.latest, clause=dialogue.latest)
     filling = fill(intent, dialogue, alone=True)[0]
     made = {name: invent(tool.properties.get(name, {}), schema, name) for name in filling.missing}

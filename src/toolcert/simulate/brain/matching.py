@@ -3,106 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from toolcert.simulate.brain.text import latin, stem, words
-from toolcert.simulate.brain.tools import Tool, types_of
+from toolcert.simulate.brain.tools import Tool
 
 ARITHMETIC = re.compile(
     r"(?<![\w.-])\(*-?\d+(?:\.\d+)?\)*(?:\s*(?:\*\*|[-+*/^%×÷])\s*\(*-?\d+(?:\.\d+)?\)*)+(?![\w-])",
 )
 _EMPTY = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "for",
-        "in",
-        "on",
-        "at",
-        "to",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "be",
-        "it",
-        "this",
-        "that",
-        "these",
-        "those",
-        "my",
-        "your",
-        "our",
-        "me",
-        "you",
-        "i",
-        "we",
-        "do",
-        "does",
-        "get",
-        "set",
-        "fetch",
-        "run",
-        "make",
-        "tool",
-        "function",
-        "call",
-        "calls",
-        "calling",
-        "use",
-        "using",
-        "used",
-        "please",
-        "can",
-        "could",
-        "would",
-        "will",
-        "what",
-        "which",
-        "who",
-        "whose",
-        "how",
-        "when",
-        "where",
-        "give",
-        "given",
-        "gives",
-        "tell",
-        "let",
-        "return",
-        "returns",
-        "returned",
-        "returning",
-        "value",
-        "values",
-        "result",
-        "results",
-        "info",
-        "information",
-        "data",
-        "item",
-        "items",
-        "one",
-        "two",
-        "three",
-        "any",
-        "all",
-        "each",
-        "some",
-        "current",
-        "user",
-        "also",
-        "need",
-        "want",
-        "know",
-        "about",
-        "into",
-    ]
+    re.findall(
+        r"\w+",
+        """
+    a an the of for in on at to from by with and or is are be it this that these those my your our me you i we
+    do does get set fetch run make tool function call calls calling use using used please can could would will
+    what which who whose how when where give given gives tell let return returns returned returning value values
+    result results info information data item items one two three any all each some current user also need want
+    know about into
+    """,
+    )
 )
+"""Words that say nothing about which tool is meant."""
 _ALIKE = {
     "weath": {"tempe", "forec", "rain", "sunny", "degre"},
     "calcu": {"compu", "multi", "plus", "times", "divid", "minus"},
@@ -163,15 +84,11 @@ def _best_by_pairs(text: str, tools: list[Tool]) -> Tool | None:
     return tool if points >= 1 else None
 
 
+@lru_cache(maxsize=512)
+def _pairs(text: str) -> frozenset[str]:
+    return frozenset(text[i : i + 2] for i in range(len(text) - 1) if text[i : i + 2].isalnum())
+
+
 def _all_words(tool: Tool) -> str:
     described = (str(schema.get("description", "")) for schema in tool.properties.values() if isinstance(schema, dict))
     return " ".join((tool.description, *described))
-
-
-def _pairs(text: str) -> set[str]:
-    return {text[i : i + 2] for i in range(len(text) - 1) if text[i : i + 2].isalnum()}
-
-
-def takes_text(tool: Tool) -> bool:
-    """Whether any parameter takes free text."""
-    return any("string" in types_of(schema) for schema in tool.properties.values() if isinstance(schema, dict))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import pairwise
 
 from toolcert.core.values import Value
 from toolcert.simulate.brain.text import inside, protected
@@ -84,7 +85,7 @@ def _sense(clause: str, span: tuple[int, int]) -> Sense:
 def _with_regions(clause: str, found: list[Mention]) -> list[Mention]:
     kept = protected(clause)
     edges = [0]
-    for left, right in zip(found, found[1:], strict=False):
+    for left, right in pairwise(found):
         joints = [m for m in _JOINT.finditer(clause, left.end, right.start) if not inside(m.start(), kept)]
         edges.append(joints[-1].end() if joints else right.start)
     edges.append(len(clause))

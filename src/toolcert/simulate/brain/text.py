@@ -20,6 +20,8 @@ _CLAUSE_END = re.compile(
     r"|,?\s+(?:and\s+)?(?:then|afterwards|after that|finally),?\s+(?=\w)",
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_FOREIGN = re.compile(r"[\u0370-\u1fff\u2e80-\uffef]")
 _decoder = json.JSONDecoder()
 
 
@@ -112,5 +114,5 @@ def stem(word: str) -> str:
 
 def latin(text: str) -> bool:
     """Whether most letters are of the Latin script, where words can be told apart."""
-    letters = [char for char in text if char.isalpha()]
-    return not letters or sum(ord(char) < 0x250 for char in letters) * 2 >= len(letters)
+    foreign = len(_FOREIGN.findall(text))
+    return not foreign or len(_LATIN.findall(text)) >= foreign

@@ -15,14 +15,20 @@ class Tool(Value):
     description: str = ""
     schema: JsonObject = {}
 
-    @property
-    def properties(self) -> JsonObject:
-        """The parameters, those behind a reference or `allOf` included."""
-        return properties_of(self.schema, self.schema)
+    properties: JsonObject = {}
+    """The parameters, those behind a reference or `allOf` included."""
+    required: tuple[str, ...] = ()
 
-    @property
-    def required(self) -> list[str]:
-        return required_of(self.schema, self.schema)
+
+def tool_of(name: str, schema: JsonObject, description: str = "") -> Tool:
+    """A tool whose parameters are read once."""
+    return Tool(
+        name=name,
+        description=description,
+        schema=schema,
+        properties=properties_of(schema, schema),
+        required=tuple(required_of(schema, schema)),
+    )
 
 
 def offered(body: JsonObject) -> list[Tool]:
@@ -36,11 +42,8 @@ def _read(entry: Any) -> Tool | None:
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         return None
     schema = function.get("parameters")
-    return Tool(
-        name=function["name"],
-        description=str(function.get("description") or ""),
-        schema=schema if isinstance(schema, dict) else {},
-    )
+    schema = schema if isinstance(schema, dict) else {}
+    return tool_of(function["name"], schema, str(function.get("description") or ""))
 
 
 def resolved(schema: Any, root: JsonObject) -> JsonObject:

@@ -10,11 +10,11 @@ from toolcert.core.values import Value
 
 UPPER = "A-Z\u00c0-\u00de\u0100\u0106\u010c\u0141\u015a\u0160\u0179\u017b\u017d\u0391-\u03a9\u0410-\u042f"
 PROPER = rf"[{UPPER}][\w'’-]*(?:\.[\w-]+)*(?:\s+[{UPPER}][\w'’-]*)*"
-CODE = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]+(?:\.[\w-]+)*"
+CODE = r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]+(?:\.[\w-]+)*"
 NUMBER = r"-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?"
 
 _QUOTE = re.compile(r'"([^"\n]*)"|“([^”\n]*)”|`([^`\n]*)`|\'([^\'\n]+)\'(?!\w)')
-_NUMBER = re.compile(rf"[$€£]?({NUMBER})(?![\w-])(?!\.\d)")
+_NUMBER = re.compile(rf"[$€£]?({NUMBER})(?![A-Za-z0-9_-])(?!\.\d)")
 _TRUTH = re.compile(r"(true|false|yes|no|on|off|null|none)\b", re.I)
 _CODE = re.compile(CODE)
 _PROPER = re.compile(PROPER)

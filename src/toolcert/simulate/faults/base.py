@@ -1,0 +1,130 @@
+"""One table of faults: each is a function that spoils a faithful answer, and says what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from toolcert.core.values import Value
+from toolcert.simulate.situations import Situation
+
+
+class Stage(StrEnum):
+    """What of an exchange a fault takes into its hands."""
+
+    REQUEST = "request"
+    """The request before the model reads it; may be refused or read wrongly."""
+    BODY = "body"
+    """The answer as a whole, before it is streamed."""
+    CHUNKS = "chunks"
+    """The events of a stream."""
+    FRAMES = "frames"
+    """The bytes of a stream."""
+
+
+class Mode(StrEnum):
+    """How an answer travels."""
+
+    PLAIN = "plain"
+    STREAM = "stream"
+
+
+class SeenBy(StrEnum):
+    """Who can tell: the exchange itself, a probe that knows what it asked, or a comparison of two runs."""
+
+    EXCHANGE = "exchange"
+    PROBE = "probe"
+    COMPARISON = "comparison"
+
+
+Spoil: TypeAlias = Callable[[Any, Any], Any]
+"""(what the stage holds, the Ask) -> what is sent instead."""
+
+PLAIN = (Mode.PLAIN,)
+STREAM = (Mode.STREAM,)
+BOTH = (Mode.PLAIN, Mode.STREAM)
+
+
+class Switch(Value):
+    """A fault switched on, with what its function needs to know."""
+
+    stage: Stage
+    spoil: Spoil
+    modes: tuple[Mode, ...] = BOTH
+    option: str = ""
+
+
+class Fault(Value):
+    """A switch: the finding it brings about, how, and what else cannot be avoided."""
+
+    code: str
+    stage: Stage
+    spoil: Spoil
+    about: str
+    """One sentence: what this vendor does."""
+    situation: Situation
+    """A request that brings the fault to light."""
+    modes: tuple[Mode, ...] = BOTH
+    seen_by: SeenBy = SeenBy.EXCHANGE
+    probe: str | None = None
+    """The probe that sees it, where a probe is needed."""
+    companions: dict[str, str] = {}
+    """Other findings that come along, each with the reason why it cannot be otherwise."""
+    option: str = ""
+    """What must follow the code in the model id for the fault to show."""
+
+    @property
+    def model(self) -> str:
+        """The model id that switches it on."""
+        return f"fault:{self.code}:{self.option}" if self.option else f"fault:{self.code}"
+
+    def switch(self, option: str = "") -> Switch:
+        """This fault switched on."""
+        return Switch(stage=self.stage, spoil=self.spoil, modes=self.modes, option=option)
+
+
+_faults: dict[str, Fault] = {}
+
+
+def fault(
+    code: str,
+    stage: Stage,
+    situation: Situation,
+    *,
+    modes: tuple[Mode, ...] = BOTH,
+    seen_by: SeenBy = SeenBy.EXCHANGE,
+    probe: str | None = None,
+    companions: dict[str, str] | None = None,
+    option: str = "",
+) -> Callable[[Spoil], Spoil]:
+    """Enter a function into the table; its docstring says what the vendor does."""
+
+    def register(function: Spoil) -> Spoil:
+        if code in _faults:
+            raise ValueError(f"fault {code} is declared twice")
+        _faults[code] = Fault(
+            code=code,
+            stage=stage,
+            spoil=function,
+            about=" ".join((function.__doc__ or "").split()),
+            situation=situation,
+            modes=modes,
+            seen_by=SeenBy.PROBE if probe else seen_by,
+            probe=probe,
+            companions=companions or {},
+            option=option,
+        )
+        return function
+
+    return register
+
+
+def registered() -> Iterator[Fault]:
+    """Every fault entered so far, by code."""
+    return iter(sorted(_faults.values(), key=lambda one: one.code))
+
+
+def named(code: str) -> Fault | None:
+    """The fault of this code, if there is one."""
+    return _faults.get(code)

@@ -1,0 +1,116 @@
+"""Calls in the wrong place or the wrong shape."""
+
+from __future__ import annotations
+
+import json
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.asking import Ask
+from toolcert.simulate.faults.base import PLAIN, Stage, fault
+from toolcert.simulate.faults.shaping import calls, message, say
+from toolcert.simulate.situations import A_CALL, A_SECOND_CALL, TWO_CALLS, WORDS
+
+
+def markup(found: list[JsonObject], form: str = "") -> str:
+    """Calls as a model writes them before a parser turns them into structure."""
+    pairs = [(call["function"]["name"], call["function"]["arguments"]) for call in found]
+    if form == "kimi":
+        inner = "".join(
+            f"<|tool_call_begin|>functions.{name}:{place}<|tool_call_argument_begin|>{arguments}<|tool_call_end|>"
+            for place, (name, arguments) in enumerate(pairs)
+        )
+        return f"<|tool_calls_section_begin|>{inner}<|tool_calls_section_end|>"
+    written = [f'{{"name": {json.dumps(name)}, "arguments": {arguments}}}' for name, arguments in pairs]
+    if form == "mistral":
+        return f"[TOOL_CALLS][{', '.join(written)}]"
+    if form == "json":
+        return "\n".join(written)
+    return "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in written)
+
+
+@fault("call.in_text", Stage.BODY, A_CALL)
+def in_text(body: JsonObject, ask: Ask) -> JsonObject:
+    """Leaves calls as markup in the text; option: hermes, kimi, mistral or json."""
+    return say(body, markup(calls(body), ask.option)) if calls(body) else body
+
+
+@fault("call.in_reasoning", Stage.BODY, A_CALL)
+def in_reasoning(body: JsonObject, ask: Ask) -> JsonObject:
+    """Leaves calls as markup in the reasoning."""
+    if not calls(body):
+        return body
+    thoughts = f"The user wants this done. {markup(calls(body), ask.option)}"
+    return say(body, "One moment please.", reasoning_content=thoughts)
+
+
+@fault("call.twice", Stage.BODY, A_CALL)
+def twice(body: JsonObject, ask: Ask) -> JsonObject:
+    """Sends calls as structure and again as markup in the text."""
+    if calls(body):
+        message(body)["content"] = markup(calls(body), ask.option)
+    return body
+
+
+@fault("call.unknown_tool", Stage.BODY, A_CALL)
+def unknown_tool(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Calls a tool nobody offered."""
+    for call in calls(body):
+        call["function"]["name"] = "python_interpreter"
+    return body
+
+
+@fault("call.mangled_name", Stage.BODY, A_CALL)
+def mangled_name(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Puts a namespace before every name."""
+    for call in calls(body):
+        call["function"]["name"] = f"functions.{call['function']['name']}"
+    return body
+
+
+@fault("call.id_missing", Stage.BODY, A_CALL)
+def id_missing(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Gives no call an id."""
+    for call in calls(body):
+        del call["id"]
+    return body
+
+
+@fault("call.id_duplicate", Stage.BODY, TWO_CALLS)
+def id_duplicate(body: JsonObject, ask: Ask) -> JsonObject:
+    """Gives every call of a turn the same id; option `turns`: numbers calls anew in every turn."""
+    for place, call in enumerate(calls(body)):
+        call["id"] = f"call_{place + 1}" if ask.option == "turns" else "call_1"
+    return body
+
+
+DUPLICATE_ACROSS_TURNS = A_SECOND_CALL
+"""Shows `fault:call.id_duplicate:turns`."""
+
+
+@fault("call.id_format", Stage.BODY, A_CALL, option="kimi")
+def id_format(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Gives a Kimi model's calls ids of the usual form (the model id must name the family)."""
+    return body
+
+
+@fault("call.type_missing", Stage.BODY, A_CALL)
+def type_missing(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Leaves out what kind of call it is."""
+    for call in calls(body):
+        del call["type"]
+    return body
+
+
+@fault("call.empty_list", Stage.BODY, WORDS)
+def empty_list(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Sends an empty list of calls with every plain answer."""
+    message(body).setdefault("tool_calls", [])
+    return body
+
+
+@fault("call.index_bogus", Stage.BODY, A_CALL, modes=PLAIN)
+def index_bogus(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Leaves a placeholder index in plain answers."""
+    for call in calls(body):
+        call["index"] = -1
+    return body

@@ -1,0 +1,77 @@
+"""Earlier turns that are refused, mistaken or forgotten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.answers import Raw, error, server_error
+from toolcert.simulate.asking import Ask
+from toolcert.simulate.brain.dialogue import as_json, read_dialogue
+from toolcert.simulate.faults.base import Stage, fault
+from toolcert.simulate.faults.shaping import calls, finish, message, say
+from toolcert.simulate.situations import A_RESULT, MALFORMED_HISTORY, NULL_CONTENT, TWO_RESULTS, WRONG_ID
+
+
+def _past_calls(ask: Ask) -> list[JsonObject]:
+    return [call for one in ask.messages if one.get("role") == "assistant" for call in one.get("tool_calls") or ()]
+
+
+@fault("history.null_content", Stage.REQUEST, NULL_CONTENT, probe="null_content")
+def null_content(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Refuses an assistant turn that holds calls and no text."""
+    for place, one in enumerate(ask.messages):
+        if one.get("role") == "assistant" and not one.get("content"):
+            return error(400, "content: field required, expected a string.", param=f"messages[{place}].content")
+    return body
+
+
+@fault("history.malformed_500", Stage.REQUEST, MALFORMED_HISTORY, probe="malformed_history")
+def malformed_500(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Fails on malformed arguments in the history as if it were its own fault."""
+    broken = any(as_json(str(call["function"].get("arguments"))) is None for call in _past_calls(ask))
+    return server_error(500) if broken else body
+
+
+@fault("history.wrong_id_accepted", Stage.REQUEST, WRONG_ID, probe="wrong_id")
+def wrong_id_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Takes any tool result for the answer to the call before it."""
+    messages: list[JsonObject] = []
+    waiting: list[Any] = []
+    for one in body.get("messages", ()):
+        if one.get("role") == "assistant":
+            waiting = [call.get("id") for call in one.get("tool_calls") or ()]
+        if one.get("role") == "tool" and waiting:
+            known = one.get("tool_call_id") in waiting
+            call_id = one["tool_call_id"] if known else waiting[0]
+            waiting.remove(call_id)
+            one = {**one, "tool_call_id": call_id}  # noqa: PLW2901  # the corrected message takes its place
+        messages.append(one)
+    return {**body, "messages": messages}
+
+
+@fault("result.ignored", Stage.BODY, A_RESULT, probe="result_use")
+def ignored(body: JsonObject, ask: Ask) -> JsonObject:
+    """Answers without having read what the tool said."""
+    return say(body, "All done! Is there anything else you would like to know?") if ask.after_result else body
+
+
+@fault("result.repeat_call", Stage.BODY, A_RESULT, probe="result_use")
+def repeat_call(body: JsonObject, ask: Ask) -> JsonObject:
+    """Makes the same call again when its result arrives."""
+    past = _past_calls(ask)
+    if ask.after_result and past:
+        again = [{**call, "id": f"{call.get('id')}_again"} for call in past[-1:]]
+        message(body).update(content=None, tool_calls=again)
+        finish(body, "tool_calls")
+    return body
+
+
+@fault("result.partial", Stage.BODY, TWO_RESULTS, probe="parallel")
+def partial(body: JsonObject, ask: Ask) -> JsonObject:
+    """Uses the first of several results and forgets the rest."""
+    done = read_dialogue(ask.messages).done
+    if ask.after_result and len(done) > 1 and not calls(body):
+        lines = (message(body)["content"] or "").splitlines()
+        return say(body, "\n".join(lines[:2]))
+    return body

@@ -1,0 +1,59 @@
+"""Answers that are not from whom, not counted as, and not the same as they should be."""
+
+from __future__ import annotations
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.asking import Ask
+from toolcert.simulate.faults.base import SeenBy, Stage, fault
+from toolcert.simulate.faults.shaping import calls, message
+from toolcert.simulate.situations import A_CALL, WORDS
+
+_OPENINGS = ("Certainly.", "Of course.", "Sure thing.", "Gladly.", "Very well.", "Here you go.", "Alright.")
+
+
+@fault("usage.arithmetic", Stage.BODY, WORDS)
+def arithmetic(body: JsonObject, ask: Ask) -> JsonObject:
+    """Gives a total that is not the sum; option `cached`: more tokens cached than there were."""
+    if ask.option == "cached":
+        body["usage"]["prompt_tokens_details"] = {"cached_tokens": body["usage"]["prompt_tokens"] + 64}
+    else:
+        body["usage"]["total_tokens"] += 7
+    return body
+
+
+@fault("usage.prompt_tokens_differ", Stage.BODY, A_CALL, seen_by=SeenBy.COMPARISON)
+def prompt_tokens_differ(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Reads the prompt through another template."""
+    for name in ("prompt_tokens", "total_tokens"):
+        body["usage"][name] += 23
+    return body
+
+
+@fault("identity.model_differs", Stage.BODY, WORDS)
+def model_differs(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Says that another model answered."""
+    body["model"] = "quillon-mini-8b-q4"
+    return body
+
+
+@fault("model.unknown_accepted", Stage.REQUEST, WORDS, probe="unknown_model")
+def unknown_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Answers for any model id that contains this one."""
+    return body
+
+
+@fault("nondeterministic", Stage.BODY, WORDS, probe="repeatability")
+def nondeterministic(body: JsonObject, ask: Ask) -> JsonObject:
+    """Answers differently every time, whatever the temperature."""
+    opening = _OPENINGS[ask.number % len(_OPENINGS)]
+    if not calls(body):
+        message(body)["content"] = f"{opening} {message(body).get('content') or ''}"
+    return body
+
+
+@fault("text.degenerate", Stage.BODY, WORDS)
+def degenerate(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Falls into a loop."""
+    if not calls(body):
+        message(body)["content"] = "The colours are red and green and " + "blue and green and " * 60
+    return body

@@ -1,0 +1,38 @@
+"""JSON mode that gives something else."""
+
+from __future__ import annotations
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.asking import Ask
+from toolcert.simulate.brain.dialogue import as_json
+from toolcert.simulate.faults.base import Stage, fault
+from toolcert.simulate.faults.shaping import message
+from toolcert.simulate.situations import JSON_OBJECT
+
+
+def _is_json(body: JsonObject) -> bool:
+    return isinstance(as_json(message(body).get("content") or ""), (dict, list))
+
+
+@fault("json.fenced", Stage.BODY, JSON_OBJECT)
+def fenced(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Wraps JSON in a Markdown fence."""
+    if _is_json(body):
+        message(body)["content"] = f"```json\n{message(body)['content']}\n```"
+    return body
+
+
+@fault("json.invalid", Stage.BODY, JSON_OBJECT)
+def invalid(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Leaves a comma too many."""
+    if _is_json(body):
+        message(body)["content"] = message(body)["content"][:-1] + ", }"
+    return body
+
+
+@fault("json.ignored", Stage.BODY, JSON_OBJECT)
+def ignored(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Answers in prose where JSON was wanted."""
+    if _is_json(body):
+        message(body)["content"] = "Sure! The person you describe is called Ada, is in her thirties and lives up north."
+    return body

@@ -1,0 +1,43 @@
+"""Reasoning in the wrong place."""
+
+from __future__ import annotations
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.answers import Raw, error
+from toolcert.simulate.asking import Ask
+from toolcert.simulate.faults.base import Stage, fault
+from toolcert.simulate.faults.shaping import calls, message, say
+from toolcert.simulate.situations import A_RESULT, WORDS
+
+THOUGHTS = "The user asks for something simple. I should answer briefly and to the point."
+
+
+@fault("reasoning.only", Stage.BODY, WORDS)
+def only(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Thinks, and then says nothing."""
+    return body if calls(body) else say(body, "", reasoning_content=THOUGHTS)
+
+
+@fault("reasoning.leaked", Stage.BODY, WORDS)
+def leaked(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Thinks aloud, with the markup still in the text."""
+    if content := message(body).get("content"):
+        message(body)["content"] = f"<think>{THOUGHTS}</think>\n\n{content}"
+    return body
+
+
+@fault("reasoning.required_back", Stage.REQUEST, A_RESULT, probe="reasoning_back")
+def required_back(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Refuses a second turn that does not return the reasoning of the first."""
+    for place, one in enumerate(ask.messages):
+        if one.get("role") == "assistant" and one.get("tool_calls") and not one.get("reasoning_content"):
+            where = f"messages[{place}].reasoning_content"
+            text = "The `reasoning_content` in the thinking mode must be passed back to the API."
+            return error(400, text, param=where, code="invalid_request_error")
+    return body
+
+
+def with_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Shows its thoughts beside the answer, as reasoning models do."""
+    message(body)["reasoning_content"] = THOUGHTS
+    return body

@@ -1,0 +1,48 @@
+"""Answers that say nothing about the model: outages, limits, broken connections."""
+
+from __future__ import annotations
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.answers import Raw, Reset, Silence, rate_limited, server_error, wrong_key
+from toolcert.simulate.asking import Ask
+from toolcert.simulate.faults.base import Stage, fault
+from toolcert.simulate.situations import A_CALL
+
+_HUGE = 80 << 20
+
+
+@fault("transport.timeout", Stage.REQUEST, A_CALL)
+def timeout(_body: JsonObject, _ask: Ask) -> Silence:
+    """Never answers."""
+    return Silence()
+
+
+@fault("transport.reset", Stage.REQUEST, A_CALL)
+def reset(_body: JsonObject, ask: Ask) -> Reset:
+    """Drops the connection, in a stream after the first pieces."""
+    return Reset(after=3 if ask.stream else 0)
+
+
+@fault("transport.rate_limited", Stage.REQUEST, A_CALL)
+def limited(_body: JsonObject, _ask: Ask) -> Raw:
+    """Always says that the limit is reached."""
+    return rate_limited(0.05)
+
+
+@fault("transport.server_error", Stage.REQUEST, A_CALL)
+def broken(_body: JsonObject, ask: Ask) -> Raw:
+    """Always fails with 500, or the status given as option."""
+    return server_error(int(ask.option) if ask.option.isdecimal() else 500)
+
+
+@fault("transport.auth", Stage.REQUEST, A_CALL)
+def unauthorised(_body: JsonObject, _ask: Ask) -> Raw:
+    """Refuses every key."""
+    return wrong_key()
+
+
+@fault("transport.oversized", Stage.REQUEST, A_CALL)
+def oversized(_body: JsonObject, ask: Ask) -> Raw:
+    """Sends more than anybody can use; option: how many megabytes."""
+    size = int(ask.option) << 20 if ask.option.isdecimal() else _HUGE
+    return Raw(content=b'{"choices": [{"message": {"content": "' + b"x" * size + b'"}}]}')

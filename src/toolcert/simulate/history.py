@@ -1,0 +1,49 @@
+"""Whether the messages of a conversation hang together: every result answers a call, every call is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.answers import Raw, error
+
+
+def broken_history(messages: list[JsonObject]) -> Raw | None:
+    """The error for calls without results, results without calls, and turns that say nothing."""
+    waiting: list[Any] = []
+    for place, message in enumerate(messages):
+        role = message["role"]
+        if role == "tool":
+            if message.get("tool_call_id") not in waiting:
+                return _orphan(place)
+            waiting.remove(message["tool_call_id"])
+            continue
+        if waiting:
+            return _unanswered(place - 1, waiting)
+        if role == "assistant":
+            calls = message.get("tool_calls") or []
+            waiting = [call.get("id") for call in calls if isinstance(call, dict)]
+            if not calls and message.get("content") is None:
+                return _empty_turn(place)
+    return _unanswered(len(messages) - 1, waiting) if waiting else None
+
+
+def _orphan(place: int) -> Raw:
+    message = (
+        "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls', "
+        "and carry the id of one of its calls."
+    )
+    return error(400, message, param=f"messages[{place}].tool_call_id")
+
+
+def _unanswered(place: int, waiting: list[Any]) -> Raw:
+    ids = ", ".join(str(one) for one in waiting)
+    message = (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+        f"The following tool_call_ids did not have response messages: {ids}"
+    )
+    return error(400, message, param=f"messages[{place}].role")
+
+
+def _empty_turn(place: int) -> Raw:
+    return error(400, "Invalid value for 'content': expected a string, got null.", param=f"messages[{place}].content")
