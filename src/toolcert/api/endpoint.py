@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,26 +27,33 @@ class Endpoint:
         api_key: str | Secret | None = None,
         name: str = "",
         timeout: float | None = None,
+        model: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         **settings: Any,
     ) -> None:
+        """`model` and `exclude` choose among this endpoint's models, in place of a run's own choice."""
         if timeout is not None:
             settings["timeouts"] = Timeouts(total=timeout, read=timeout, between_chunks=timeout)
         unknown = set(settings) - set(EndpointSpec.__struct_fields__)
         if unknown:
             raise UsageError(f"an endpoint has no setting {', '.join(sorted(unknown))}.")
         self.spec = EndpointSpec(name=name or default_name(base_url, settings), base_url=base_url, **settings)
+        self.model, self.exclude = tuple(model), tuple(exclude)
         self.key = Secret(api_key, source="the argument api_key") if isinstance(api_key, str) else api_key
 
     @classmethod
-    def of(cls, spec: EndpointSpec, key: Secret | None) -> Endpoint:
+    def of(
+        cls, spec: EndpointSpec, key: Secret | None, model: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> Endpoint:
         """An endpoint from its parts, as the command line resolves them."""
         endpoint = cls.__new__(cls)
         endpoint.spec, endpoint.key = spec, key
+        endpoint.model, endpoint.exclude = tuple(model), tuple(exclude)
         return endpoint
 
     def with_settings(self, **settings: Any) -> Endpoint:
         """A copy with some settings changed."""
-        return Endpoint.of(msgspec.structs.replace(self.spec, **settings), self.key)
+        return Endpoint.of(msgspec.structs.replace(self.spec, **settings), self.key, self.model, self.exclude)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.spec.name!r}, {self.spec.dialect}, {self.spec.base_url!r})"

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from toolcert.probes.plan import ProbePlan
-from toolcert.probes.suites import choose_probes
 
 from toolcert.api.endpoint import Endpoint, as_endpoint
 from toolcert.api.listing import choose_models
@@ -23,7 +21,9 @@ from toolcert.engine.local import LocalEngine
 from toolcert.engine.plan import Session
 from toolcert.probes.base import Probe
 from toolcert.probes.live import ProbeSettings
+from toolcert.probes.plan import ProbePlan
 from toolcert.probes.scorecard import ProbeSummary
+from toolcert.probes.suites import choose_probes
 from toolcert.probes.summary import summarise
 from toolcert.probes.work import ProbeWork
 from toolcert.runs.encoding import Keep
@@ -42,6 +42,7 @@ class ProbeOptions(Value):
 
     model: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    all_models: bool = False
     suite: str = DEFAULT_SUITE
     probe: tuple[str, ...] = ()
     scenario: tuple[str, ...] = ()
@@ -147,7 +148,7 @@ async def probe_job(
     options = options or ProbeOptions()
     given = [as_endpoint(endpoint) for endpoint in endpoints]
     async with open_sessions(given) as sessions:
-        models = await choose_models(sessions, options.model, options.exclude)
+        models = await choose_models(given, sessions, options.model, options.exclude, every=options.all_models)
         yield ProbeJob(given, sessions, models, options)
 
 

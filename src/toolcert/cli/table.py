@@ -18,7 +18,9 @@ class Entry(NamedTuple):
 
 
 SECTIONS: dict[str, dict[str, Entry]] = {
-    "Measure": {},
+    "Measure": {
+        "probe": Entry("toolcert.cli.probe:probe", "Probe models: do they call tools, rightly, and how surely?"),
+    },
     "Read results": {
         "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),
     },

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from toolcert.endpoints.curl import curl_line
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
-from toolcert.reports.labels import endpoint_of, label_of, vendors_side_by_side
+from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
 from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible
 from toolcert.reports.verdicts import verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
@@ -122,9 +121,8 @@ def _example(summary: ProbeSummary, cause: Cause, width: int) -> Iterator[Text]:
     example = cause.example
     if example.evidence:
         yield Text(f"         {shorten(visible(example.evidence), width - 9)}", "dim")
-    if example.body is not None:
-        line = curl_line(example.url, example.body, key_env=endpoint_of(summary, example.case).key_env)
-        yield Text(f"         {visible(line)}", "dim")
+    if curl := reproduce(summary, example):
+        yield Text(f"         {curl}", "dim")
 
 
 def _sum(summary: ProbeSummary, report: str) -> str:

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from toolcert.probes.scorecard import EndpointLine, ModelSummary, ProbeSummary
+from toolcert.core.exchanges import Exchange
+from toolcert.core.requests import Request
+from toolcert.core.targets import EndpointSpec
+from toolcert.endpoints.curl import curl_line
+from toolcert.probes.scorecard import EndpointLine, Example, ModelSummary, ProbeSummary
 from toolcert.reports.text import fit, visible
 from toolcert.reports.verdicts import verdict_of
 
@@ -19,6 +23,15 @@ def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
 def endpoint_of(summary: ProbeSummary, case: str) -> EndpointLine:
     """The endpoint of a case; a key begins with its endpoint's name."""
     return next((line for line in summary.endpoints if case.startswith(f"{line.name}/")), summary.endpoints[0])
+
+
+def reproduce(summary: ProbeSummary, example: Example) -> str:
+    """The curl line that sends an example again; empty where its request was not kept."""
+    if example.body is None:
+        return ""
+    line = endpoint_of(summary, example.case)
+    spec = EndpointSpec(name=line.name, dialect=line.dialect, base_url=line.base_url, key_env=line.key_env)
+    return visible(curl_line(Exchange(request=Request(body=example.body), url=example.url), spec))
 
 
 def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:

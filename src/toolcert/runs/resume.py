@@ -28,8 +28,8 @@ class MeasuredKeys:
     def __init__(self, keys: Iterator[str] | None = None) -> None:
         self._digests = array("Q", sorted(_digest(key) for key in keys or ()))
 
-    def __contains__(self, key: str) -> bool:
-        digest = _digest(key)
+    def __contains__(self, key: object) -> bool:
+        digest = _digest(str(key))
         place = bisect_left(self._digests, digest)
         return place < len(self._digests) and self._digests[place] == digest
 

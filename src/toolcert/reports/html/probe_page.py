@@ -11,10 +11,9 @@ from typing import Any
 from markupsafe import Markup
 
 from toolcert.diagnose import kind_of
-from toolcert.endpoints.curl import curl_line
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.html.page import render
-from toolcert.reports.labels import endpoint_of, label_of
+from toolcert.reports.labels import label_of, reproduce
 from toolcert.reports.text import count, duration, percent, plural, shorten, visible
 from toolcert.reports.verdicts import verdict_of
 
@@ -210,7 +209,6 @@ def _probes(summary: ProbeSummary) -> list[dict[str, Any]]:
 def _cause(summary: ProbeSummary, cause: Cause, anchors: dict[str, str]) -> dict[str, Any]:
     kind = kind_of(cause.code)
     example = cause.example
-    line = endpoint_of(summary, example.case)
     return {
         "code": cause.code,
         "severity": cause.severity.value,
@@ -222,7 +220,7 @@ def _cause(summary: ProbeSummary, cause: Cause, anchors: dict[str, str]) -> dict
         "models": [(name, anchors.get(visible(name), "models")) for name in cause.models],
         "where": visible(example.case),
         "evidence": shorten(visible(example.evidence), LONGEST_EVIDENCE),
-        "curl": "" if example.body is None else visible(curl_line(example.url, example.body, key_env=line.key_env)),
+        "curl": reproduce(summary, example),
     }
 
 

@@ -54,7 +54,7 @@ PROBING: tuple[Option, ...] = (
         name="sort",
         group=_WHAT,
         kind=Choice(*SORT_ORDERS),
-        default="name",
+        default="score",
         help="Order of the models in the table.",
     ),
     Option(

@@ -1,0 +1,29 @@
+"""`toolcert probe`: short conversations with every model at one or more endpoints."""
+
+from __future__ import annotations
+
+import click
+
+from toolcert.cli.options import SettingsCommand, use
+from toolcert.settings import Settings
+from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
+
+
+@click.command(cls=SettingsCommand)
+@click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...")
+@use(*(name for name in names(CONNECTION, ASKING, PROBING, OUTPUT) if name != "stream"))
+def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
+    r"""Probe models: do they call tools, rightly, and how surely?
+
+    ENDPOINT is an address, a preset (see `toolcert endpoints`) or a name from toolcert.toml.
+
+    \b
+    toolcert probe http://localhost:8000                 every model of a local server
+    toolcert probe my-vllm -m 'qwen*' -n 20              some models, twenty times each
+    toolcert probe openrouter groq -m '*llama*' --html r.html   the same model at two vendors
+    """
+    from toolcert.cli import probing
+
+    if settings.list_probes:
+        return probing.list_probes()
+    return probing.run(endpoints, settings)

@@ -1,0 +1,154 @@
+"""What `toolcert probe` does once its options are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+from rich.console import Console
+
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun, probe_job
+from toolcert.api.running import wait_for
+from toolcert.cli.consoles import ask_key, stderr_console, stdout_console
+from toolcert.core.errors import ExitCode, GateError, UsageError
+from toolcert.endpoints.choosing import choose_endpoints
+from toolcert.probes.gates import check_gate_codes, failed_gates
+from toolcert.probes.registry import all_probes
+from toolcert.probes.suites import SUITES
+from toolcert.reports.console_probe import print_probe
+from toolcert.reports.destinations import STDOUT
+from toolcert.reports.formats import write_reports
+from toolcert.reports.ordering import in_order
+from toolcert.reports.progress import progress
+from toolcert.reports.text import plural
+from toolcert.runs.encoding import Keep
+from toolcert.settings import Settings
+from toolcert.settings.addresses import is_loopback
+
+REPORTS = ("json", "junit", "markdown", "csv", "html")
+MANY_REQUESTS = 500
+"""From here on a run against somebody else's machine is worth a question: it costs money."""
+
+
+def run(names: Sequence[str], settings: Settings) -> int:
+    """Plan, ask, report; the exit code of the command."""
+    check_gate_codes(settings.fail_on)
+    chosen = choose_endpoints(settings, names, ask_key())
+    endpoints = [Endpoint.of(one.spec, one.key, one.model, one.exclude) for one in chosen]
+    options = probe_options(settings)
+    result = wait_for(_run(endpoints, options, settings))
+    return ExitCode.OK if result is None else conclude(result, settings)
+
+
+async def _run(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Settings) -> ProbeRun | None:
+    async with probe_job(endpoints, options) as job:
+        if settings.dry_run:
+            print_plan(job, stdout_console())
+            return None
+        confirm(job, endpoints, yes=settings.yes)
+        console = Console(quiet=True) if settings.quiet else stderr_console()
+        title = f"probe {', '.join(endpoint.spec.name for endpoint in endpoints)}  run {job.manifest.run}"
+        with progress(title, console) as display:
+            return await job.run([display])
+
+
+def conclude(result: ProbeRun, settings: Settings) -> int:
+    """Print the result, write the reports, close the gates."""
+    summary = in_order(result.summary, settings.sort)
+    destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
+    if STDOUT not in destinations.values():
+        print_probe(summary, stdout_console(), report=destinations.get("html") or result.folder)
+    write_reports("probe", summary, destinations)
+    if result.interrupted:
+        click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
+        return ExitCode.INTERRUPTED
+    if result.summary.nothing_measured:
+        click.echo(f"Nothing could be measured: {first_fault(result)}", err=True)
+        return ExitCode.NOTHING_MEASURED
+    failures = failed_gates(result.summary, settings.fail_under, settings.fail_on)
+    if failures:
+        raise GateError("\n".join(failures))
+    return ExitCode.OK
+
+
+def first_fault(result: ProbeRun) -> str:
+    """Why the first model gave nothing, for the one line that explains exit code 3."""
+    return next((model.reason for model in result.summary.models if model.reason), "no model could be asked.")
+
+
+def probe_options(settings: Settings) -> ProbeOptions:
+    """The options of the command as the library takes them."""
+    prices = {name: (price.input, price.output) for name, price in settings.config.prices.items()}
+    defaults = ProbeOptions()
+    return ProbeOptions(
+        model=settings.model,
+        exclude=settings.exclude,
+        all_models=settings.all_models,
+        suite=settings.suite or defaults.suite,
+        probe=settings.probe,
+        scenario=tuple(str(path) for path in settings.scenario),
+        iterations=settings.iterations,
+        threshold=settings.threshold,
+        adaptive=settings.adaptive,
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+        max_requests=settings.max_requests,
+        output=settings.output,
+        fresh=settings.fresh,
+        keep=Keep(settings.keep),
+        prices=prices,
+    )
+
+
+def confirm(job: ProbeJob, endpoints: Sequence[Endpoint], *, yes: bool) -> None:
+    """Ask before many requests go to somebody else's machine."""
+    planned = job.plan.requests_planned()
+    if job.options.max_requests is not None:
+        planned = min(planned, job.options.max_requests)
+    elsewhere = [endpoint for endpoint in endpoints if not is_loopback(endpoint.spec.base_url)]
+    if yes or not elsewhere or planned <= MANY_REQUESTS:
+        return
+    question = (
+        f"This sends up to {plural(planned, 'request')} to {elsewhere[0].spec.base_url or elsewhere[0].spec.name}"
+    )
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{question}.", remedy="Add --yes if that is meant, or set --max-requests.")
+    if not click.confirm(f"{question}. Go on?", err=True):
+        raise click.Abort
+
+
+def print_plan(job: ProbeJob, console: Console) -> None:
+    """What would be asked."""
+    for endpoint, models in job.models.items():
+        able = [model for model in models if model.can_chat]
+        console.print(f"{endpoint}: {plural(len(able), 'model')}", highlight=False, markup=False)
+        for model in models:
+            note = "" if model.can_chat else f"  (not asked: {model.why_not})"
+            console.print(f"  {model.id}{note}", highlight=False, markup=False)
+    console.print(f"{plural(len(job.probes), 'probe')}: {', '.join(probe.name for probe in job.probes)}")
+    console.print(f"{plural(job.options.iterations, 'iteration')} each")
+    console.print(
+        f"up to {plural(job.plan.requests_planned(), 'request')}, retries apart; none was sent", highlight=False
+    )
+
+
+def list_probes() -> int:
+    """Suites and probes with what they cost and mean."""
+    console = stdout_console()
+    for suite in SUITES.values():
+        console.print(f"suite {suite.name:<8} {suite.title}", highlight=False)
+    group = ""
+    for entry in all_probes():
+        if entry.group != group:
+            group = entry.group
+            console.print(f"\n{group}", style="bold")
+        needs = f" (needs {', '.join(entry.needs)})" if entry.needs else ""
+        console.print(
+            f"  {entry.name:<20} {entry.title}; {plural(entry.requests, 'request')}{needs}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    return ExitCode.OK
