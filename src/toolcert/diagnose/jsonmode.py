@@ -13,7 +13,8 @@ from toolcert.core.schema import SchemaJudge
 from toolcert.diagnose.excerpts import excerpt
 from toolcert.diagnose.registry import Evidence, View, When, check
 
-_FENCED = re.compile(r"\s*```\w*[ \t]*\r?\n?(.*?)\s*```\s*", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"\w*[ \t]*\r?\n?")
 _UNFINISHED = frozenset({"length", "content_filter"})
 _judge = SchemaJudge(max_schemas=64)
 
@@ -96,13 +97,15 @@ def _mode(request: Request) -> str | None:
 
 
 def _inside_fence(text: str) -> str | None:
-    match = _FENCED.fullmatch(text)
+    text = text.strip()
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return None
+    inside = _LANGUAGE.sub("", text[len(_FENCE) : -len(_FENCE)], count=1)
     try:
-        if match:
-            parse_json(match[1])
+        parse_json(inside)
     except NotJson:
         return None
-    return match[1] if match else None
+    return inside
 
 
 def _broken_promise(request: Request, value: Any, text: str) -> str | None:
