@@ -11,9 +11,6 @@ from toolcert.core.targets import ModelInfo
 from toolcert.probes.base import Probe
 from toolcert.probes.track import MakeCase, Track
 
-NEEDS = "needs "
-"""Beginning of the reason for a case whose precondition was not met."""
-
 
 class ProbePlan:
     """Cases are released as records come in: after early stops, decisions and preconditions."""
@@ -99,7 +96,7 @@ class ProbePlan:
             unmet = next((need for need in needs if tracks[need].settled and not tracks[need].passed), None)
             if unmet is not None:
                 self._begun.add((*target, other))
-                yield from tracks[other].skipped(_unmet(unmet, tracks[unmet]))
+                yield from tracks[other].skipped(tracks[unmet].unmet(unmet))
                 yield from self._dependents(target, other)
             elif all(tracks[need].passed for need in needs):
                 self._begun.add((*target, other))
@@ -130,9 +127,3 @@ def _maker(endpoint: str, model: str, probe: str) -> MakeCase:
 
 def _test(threshold: float) -> SequentialTest:
     return SequentialTest(threshold=threshold)
-
-
-def _unmet(name: str, track: Track) -> str:
-    if track.measured:
-        return f"{NEEDS}{name}, which never passed"
-    return f"{NEEDS}{name}, which is {'unsupported' if track.unsupported else 'not measured'}"

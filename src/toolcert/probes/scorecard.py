@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from toolcert.core.findings import Severity
@@ -81,6 +82,12 @@ class Counts(Value):
     @property
     def total(self) -> int:
         return self.measured + self.unsupported + self.not_measured + self.skipped
+
+
+def sum_counts(parts: Iterable[Counts]) -> Counts:
+    """All of them together."""
+    every = list(parts)
+    return Counts(**{field: sum(getattr(part, field) for part in every) for field in Counts.__struct_fields__})
 
 
 class Latency(Value):

@@ -27,19 +27,32 @@ class Suite(Value):
     recommended: float | None = 90.0
     """Points from which a model is recommended; None where the suite does not grade."""
     partial: float = 50.0
+    by_rates: bool = False
+    """The points are the lower of the rates of calling and of handling, so that they agree with the 0.9 rule."""
     needs_reliability: bool = False
     """Recommended only if the suite's reliability probe reaches the threshold too."""
+    good: tuple[str, str] = ("is fit for agents", "are fit for agents")
+    """What the headline says of the best models: of one, of several."""
+    bad: tuple[str, str] = ("does not call tools", "do not call tools")
 
 
 SUITES = {
     suite.name: suite
     for suite in (
-        Suite(name="quick", title="One request: does the model call at all?", probes=("basic",), recommended=None),
+        Suite(
+            name="quick",
+            title="One request: does the model call at all?",
+            probes=("basic",),
+            recommended=None,
+            good=("calls tools", "call tools"),
+        ),
         Suite(
             name="hello",
             title="The two-turn greeting, exact to the letter: call rate and result use",
             probes=("hello_world",),
+            by_rates=True,
             needs_reliability=True,
+            good=("calls reliably and uses the result", "call reliably and use the result"),
         ),
         Suite(
             name="agent",
@@ -55,7 +68,13 @@ SUITES = {
         ),
     )
 }
-CUSTOM = Suite(name="custom", title="Chosen probes", recommended=None)
+CUSTOM = Suite(
+    name="custom",
+    title="Chosen probes",
+    recommended=None,
+    good=("passes everything asked", "pass everything asked"),
+    bad=("passes nothing", "pass nothing"),
+)
 """How a free choice of probes is scored: with the weights of `full`, and without a grade."""
 
 
@@ -70,11 +89,17 @@ def find_suite(name: str | None) -> Suite:
 
 def choose_probes(suite: str, names: Sequence[str] = (), scenarios: Iterable[str] = ()) -> tuple[Probe, ...]:
     """The chosen probes with what they need, and the scenarios; without a choice those of the suite."""
-    from toolcert.probes.scenario import load_scenarios
+    from toolcert.probes.scenarios import load_scenarios
 
-    own = tuple(probe for path in scenarios for probe in load_scenarios(Path(path)))
+    own: dict[str, Probe] = {}
+    for path in scenarios:
+        for probe in load_scenarios(Path(path)):
+            if probe.name in own:
+                raise UsageError(f"two scenarios are called {probe.name}.", remedy="Rename one of them.")
+            own[probe.name] = probe
     if names or own:
-        return (*with_needs(names), *own)
+        needed = [need for probe in own.values() for need in probe.needs if need not in own]
+        return (*with_needs([*names, *needed]), *own.values())
     chosen = find_suite(suite)
     every = [probe.name for probe in all_probes() if probe.group != "scenario"]
     return with_needs(chosen.probes or [name for name in every if name not in chosen.left_out])

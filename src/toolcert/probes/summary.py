@@ -1,7 +1,174 @@
-"""From records to the summary that every report reads."""
+"""From records to the summary that every report reads; nothing but the run log is needed."""
 
 from __future__ import annotations
 
-from toolcert.probes.scorecard import ProbeSummary
+from collections.abc import Iterable
 
-__all__ = ["ProbeSummary"]
+import msgspec
+
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
+from toolcert.diagnose import kind_of
+from toolcert.probes.model_tally import ModelTally, Prices
+from toolcert.probes.registry import all_probes
+from toolcert.probes.scorecard import (
+    Category,
+    Cause,
+    EndpointLine,
+    ModelSummary,
+    ProbeColumn,
+    ProbeSummary,
+    Totals,
+    Usage,
+    sum_counts,
+)
+from toolcert.probes.sightings import WEIGHT, Sightings
+from toolcert.probes.suites import find_suite, weights_of
+from toolcert.probes.wording import further_lines, headline
+
+__all__ = ["ProbeSummary", "Summariser", "summarise"]
+
+_ORDER = (Category.FULL, Category.PARTIAL, Category.NONE, Category.UNSUPPORTED, Category.NOT_MEASURED)
+
+
+def summarise(manifest: Manifest, records: Iterable[Record], *, prices: Prices | None = None) -> ProbeSummary:
+    """The summary of a run."""
+    summariser = Summariser(manifest, prices=prices)
+    for record in records:
+        summariser.add(record)
+    return summariser.summary()
+
+
+class Summariser:
+    """Takes records one by one, in any order; the summary so far can be had at any time."""
+
+    def __init__(self, manifest: Manifest, *, prices: Prices | None = None) -> None:
+        self._manifest = manifest
+        self._suite = find_suite(manifest.suite)
+        self._columns = _columns(manifest)
+        self._weights = {column.name: column.weight for column in self._columns}
+        self._prices = prices or {}
+        self._sightings = Sightings(bodies=True)
+        self._models = {
+            (endpoint, info.id): ModelTally(endpoint, info, self._columns)
+            for endpoint, infos in manifest.models.items()
+            for info in infos
+        }
+
+    def add(self, record: Record) -> None:
+        """Count one record; models and probes outside the manifest belong to another run."""
+        tally = self._models.get((record.endpoint, record.model))
+        if tally is not None and record.probe is not None:
+            tally.add(record)
+            self._sightings.add(record)
+
+    def summary(self, *, finished_at: float | None = None) -> ProbeSummary:
+        """Everything there is to say."""
+        models = self._ranked()
+        causes = self._causes(models)
+        totals = self._totals(models, finished_at or self._manifest.finished_at)
+        counts = totals.counts
+        return ProbeSummary(
+            run=self._manifest.run,
+            toolcert=self._manifest.toolcert,
+            started_at=self._manifest.started_at,
+            headline=headline(totals, self._suite),
+            lines=tuple(further_lines(models, causes)),
+            finished_at=finished_at or self._manifest.finished_at,
+            interrupted=self._manifest.interrupted,
+            suite=self._manifest.suite,
+            iterations=self._manifest.iterations or 1,
+            threshold=self._manifest.threshold,
+            endpoints=tuple(_endpoint_lines(self._manifest)),
+            probes=self._columns,
+            models=models,
+            causes=causes,
+            totals=totals,
+            nothing_measured=not counts.measured + counts.unsupported,
+        )
+
+    def _ranked(self) -> tuple[ModelSummary, ...]:
+        """By verdict, score, time to a call, and name; the rank is the place."""
+        models = [
+            tally.summary(self._suite, self._weights, self._manifest.threshold, self._prices)
+            for tally in self._models.values()
+        ]
+        models.sort(key=_standing)
+        return tuple(msgspec.structs.replace(model, rank=place) for place, model in enumerate(models, start=1))
+
+    def _causes(self, models: tuple[ModelSummary, ...]) -> tuple[Cause, ...]:
+        several = len(self._manifest.models) > 1
+        causes = []
+        for found in self._sightings:
+            seen = [model for model in models if any(one.code == found.code for one in model.findings)]
+            cells = (cell for model in seen for cell in model.cells)
+            probes = (cell.probe for cell in cells if any(one.code == found.code for one in cell.findings))
+            causes.append(
+                Cause(
+                    code=found.code,
+                    severity=found.severity,
+                    title=kind_of(found.code).title,
+                    count=found.count,
+                    models=tuple(f"{model.endpoint}: {model.model}" if several else model.model for model in seen),
+                    probes=tuple(dict.fromkeys(probes)),
+                    example=found.example,
+                )
+            )
+        causes.sort(key=lambda cause: (WEIGHT[cause.severity], -len(cause.models), -cause.count, cause.code))
+        return tuple(causes)
+
+    def _totals(self, models: tuple[ModelSummary, ...], finished_at: float | None) -> Totals:
+        by_category = {category.value: sum(model.category is category for model in models) for category in Category}
+        return Totals(
+            models=len(models),
+            **by_category,
+            counts=sum_counts(model.counts for model in models),
+            usage=_usage([model.usage for model in models]),
+            seconds=None if finished_at is None else finished_at - self._manifest.started_at,
+        )
+
+
+def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
+    """The run's probes in display order; what is not registered is a scenario of the user's."""
+    known = {probe.name: probe for probe in all_probes()}
+    names = [*(name for name in known if name in manifest.probes), *(n for n in manifest.probes if n not in known)]
+    groups = [(name, known[name].group if name in known else "scenario") for name in names]
+    weights = weights_of(find_suite(manifest.suite), groups)
+    return tuple(
+        ProbeColumn(
+            name=name,
+            group=group,
+            title=known[name].title if name in known else name,
+            meaning=known[name].meaning if name in known else "",
+            weight=weights[name],
+            requests=known[name].requests if name in known else 1,
+        )
+        for name, group in groups
+    )
+
+
+def _endpoint_lines(manifest: Manifest) -> Iterable[EndpointLine]:
+    for spec in manifest.endpoints:
+        yield EndpointLine(name=spec.name, base_url=spec.base_url, dialect=spec.dialect, key_env=spec.key_env)
+
+
+def _standing(model: ModelSummary) -> tuple[int, float, float, str, str]:
+    seconds = model.seconds("call")
+    return (
+        _ORDER.index(model.category),
+        -model.score.low,
+        float("inf") if seconds is None else seconds,
+        model.model,
+        model.endpoint,
+    )
+
+
+def _usage(parts: list[Usage]) -> Usage:
+    costs = [part.cost for part in parts if part.cost is not None]
+    return Usage(
+        requests=sum(part.requests for part in parts),
+        retried=sum(part.retried for part in parts),
+        tokens_in=sum(part.tokens_in for part in parts),
+        tokens_out=sum(part.tokens_out for part in parts),
+        cost=sum(costs) if costs else None,
+    )

@@ -15,6 +15,9 @@ FIRST = 5
 NO_CALL = f"no call in the first {FIRST} iterations"
 REFUSED = f"refused in the first {FIRST} iterations"
 DECIDED = "decided early"
+NEEDS = "needs "
+NOT_MEASURED = "not measured"
+"""Beginnings (and one end) of the reasons for skipping: what is recorded is told apart by them."""
 
 MakeCase = Callable[[int, str], Case]
 """From an iteration and the reason to skip it (or none) to its case."""
@@ -53,6 +56,12 @@ class Track:
     def settled(self) -> bool:
         """Whether nothing more will come."""
         return not self._waiting and self._given == self._iterations
+
+    def unmet(self, name: str) -> str:
+        """Why what needs this probe is skipped."""
+        if self.measured:
+            return f"{NEEDS}{name}, which never passed"
+        return f"{NEEDS}{name}, which is {'unsupported' if self.unsupported else NOT_MEASURED}"
 
     def after(self, record: Record) -> list[Case]:
         """The cases that a finished one releases."""

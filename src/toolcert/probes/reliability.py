@@ -1,0 +1,164 @@
+"""How surely: the records of one model and one probe, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+
+import msgspec
+
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.statistics import certainty, pass_all, pass_any, reaches
+from toolcert.core.values import JsonObject
+from toolcert.probes.latency import Times
+from toolcert.probes.scorecard import Cell, CellState, Counts, Latency, PassPower, Rate
+from toolcert.probes.sightings import Sightings
+from toolcert.probes.track import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
+
+POWERS = (2, 4, 8, 16)
+_MOST_DETAILS = 8
+
+
+class Skip(StrEnum):
+    """Why a case was skipped, as far as the score is concerned."""
+
+    STOPPED = "stopped"
+    """Enough was known without it."""
+    NEED_FAILED = "need failed"
+    NEED_UNKNOWN = "need not measured"
+    INAPPLICABLE = "inapplicable"
+    """The probe found that it does not apply to the model."""
+    UNASKED = "unasked"
+    """Nothing to do with the model: a limit on requests, a model that cannot chat."""
+
+
+def skip_of(record: Record) -> Skip:
+    """The kind of a skipped record."""
+    if record.probe is not None and record.probe.requests:
+        return Skip.INAPPLICABLE
+    if record.reason.startswith(NEEDS):
+        return Skip.NEED_UNKNOWN if record.reason.endswith(NOT_MEASURED) else Skip.NEED_FAILED
+    return Skip.STOPPED if record.reason.startswith((NO_CALL, REFUSED, DECIDED)) else Skip.UNASKED
+
+
+class CellTally:
+    """Counts records of one probe; add in any order, ask at any time."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[Outcome] = Counter()
+        self.called: Counter[bool | None] = Counter()
+        self.handled: Counter[bool | None] = Counter()
+        self.skips: Counter[Skip] = Counter()
+        self._skip_reasons: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._first_try: Counter[Outcome] = Counter()
+        self._sightings = Sightings()
+        self._turns: list[Times] = []
+        self._details: dict[bytes, JsonObject] = {}
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        self.outcomes[record.outcome] += 1
+        self._sightings.add(record)
+        if record.outcome is Outcome.SKIPPED:
+            self.skips[skip_of(record)] += 1
+            self._skip_reasons[record.reason] += 1
+        elif record.outcome is not Outcome.PASSED:
+            self._reasons[record.reason] += 1
+        if record.probe is not None and record.outcome is not Outcome.SKIPPED:
+            self._add_facts(record.outcome, record.probe)
+
+    def _add_facts(self, outcome: Outcome, facts: ProbeFacts) -> None:
+        self.called[facts.called] += 1
+        if facts.called is not False:
+            self.handled[facts.handled] += 1
+        if not facts.retried:
+            self._first_try[outcome] += 1
+        for number, seconds in enumerate(facts.seconds):
+            if number == len(self._turns):
+                self._turns.append(Times())
+            self._turns[number].add(seconds)
+        if facts.detail and len(self._details) < _MOST_DETAILS:
+            self._details.setdefault(msgspec.json.encode(facts.detail), facts.detail)
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(**{outcome.value: self.outcomes[outcome] for outcome in Outcome})
+
+    @property
+    def called_rate(self) -> Rate:
+        return Rate.of(self.called[True], self.called[True] + self.called[False])
+
+    @property
+    def handled_rate(self) -> Rate:
+        return Rate.of(self.handled[True], self.handled[True] + self.handled[False])
+
+    def cell(self, probe: str, group: str, threshold: float) -> Cell:
+        """What the counts say."""
+        counts = self.counts
+        return Cell(
+            probe=probe,
+            group=group,
+            state=_state(counts),
+            counts=counts,
+            rate=Rate.of(counts.passed, counts.measured),
+            first_try=_rate(self._first_try),
+            called=self.called_rate,
+            handled=self.handled_rate,
+            certainty=certainty(counts.passed, counts.measured, threshold),
+            reliable=self.reliable(threshold),
+            reason=self._reason(counts),
+            stopped=self._stopped(),
+            pass_power=_powers(counts.passed, counts.measured),
+            findings=tuple(self._sightings),
+            latency=self._latency(),
+            details=tuple(self._details.values()),
+        )
+
+    def reliable(self, threshold: float) -> bool | None:
+        """Whether calling and handling both reach the threshold, or passing where the two are not told apart."""
+        called, handled = self.called_rate, self.handled_rate
+        if called.n and handled.n:
+            return reaches(called.k, called.n, threshold) and reaches(handled.k, handled.n, threshold)
+        measured = self.counts.measured
+        return reaches(self.counts.passed, measured, threshold) if measured else None
+
+    def _reason(self, counts: Counts) -> str:
+        if self._reasons:
+            return self._reasons.most_common(1)[0][0]
+        if counts.passed or not self._skip_reasons:
+            return "" if counts.total else "the run ended before it was asked"
+        return self._skip_reasons.most_common(1)[0][0]
+
+    def _stopped(self) -> str:
+        return next((reason for reason in self._skip_reasons if reason.startswith((NO_CALL, REFUSED, DECIDED))), "")
+
+    def _latency(self) -> tuple[Latency, ...]:
+        lines = (times.latency(f"turn {number}", samples=False) for number, times in enumerate(self._turns, start=1))
+        return tuple(line for line in lines if line is not None)
+
+
+def _rate(outcomes: Counter[Outcome]) -> Rate:
+    passed = outcomes[Outcome.PASSED]
+    return Rate.of(passed, passed + outcomes[Outcome.FAILED])
+
+
+def _state(counts: Counts) -> CellState:
+    decisive = counts.measured + counts.unsupported
+    if counts.measured:
+        if counts.passed == decisive:
+            return CellState.PASSED
+        return CellState.FLAKY if counts.passed else CellState.FAILED
+    if counts.unsupported:
+        return CellState.UNSUPPORTED
+    return CellState.SKIPPED if counts.skipped and not counts.not_measured else CellState.NOT_MEASURED
+
+
+def _powers(passed: int, n: int) -> tuple[PassPower, ...]:
+    powers = []
+    for k in POWERS:
+        every, one = pass_all(passed, n, k), pass_any(passed, n, k)
+        if every is not None and one is not None:
+            powers.append(PassPower(k=k, all=every, any=one))
+    return tuple(powers)

@@ -1,0 +1,109 @@
+"""Reading YAML and TOML so that every value knows its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from toolcert.core.errors import ScenarioError
+
+Place: TypeAlias = tuple[str | int, ...]
+"""The way to a value: keys and positions."""
+_HEADER = re.compile(r"\s*(\[{1,2})([^\[\]]+)\]{1,2}\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*")(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"))*)\s*=""")
+
+
+class Document:
+    """A parsed file and the line of each value in it."""
+
+    def __init__(self, path: Path, value: Any, lines: dict[Place, int]) -> None:
+        self.path = path
+        self.value = value
+        self._lines = lines
+
+    def error(self, place: Place, message: str, remedy: str = "") -> ScenarioError:
+        """An error at a value, or at the nearest thing around it whose line is known."""
+        while place and place not in self._lines:
+            place = place[:-1]
+        return ScenarioError(f"{self.path}:{self._lines.get(place, 1)}: {message}", remedy=remedy)
+
+
+def read_document(path: Path) -> Document:
+    """Read a scenario file; the suffix says which language it is in."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(
+            f"cannot read {path}: {error}.", remedy="Check the path and the encoding (UTF-8)."
+        ) from None
+    return _read_toml(path, text) if path.suffix.lower() == ".toml" else _read_yaml(path, text)
+
+
+def _read_yaml(path: Path, text: str) -> Document:
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        value = loader.construct_document(node) if node is not None else None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ScenarioError(f"{path}:{line}: not valid YAML: {error.problem}.") from None
+    finally:
+        loader.dispose()
+    lines: dict[Place, int] = {}
+    if node is not None:
+        _mark(node, (), lines)
+    return Document(path, value, lines)
+
+
+def _mark(node: yaml.Node, place: Place, lines: dict[Place, int]) -> None:
+    lines.setdefault(place, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            lines[*place, key.value] = key.start_mark.line + 1
+            _mark(value, (*place, key.value), lines)
+    elif isinstance(node, yaml.SequenceNode):
+        for position, value in enumerate(node.value):
+            _mark(value, (*place, position), lines)
+
+
+def _read_toml(path: Path, text: str) -> Document:
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise ScenarioError(f"{path}:{line[1] if line else 1}: not valid TOML: {error}.") from None
+    return Document(path, value, _toml_lines(text))
+
+
+def _toml_lines(text: str) -> dict[Place, int]:
+    """The lines of headers and keys; a value inside an inline table is found at its key."""
+    lines: dict[Place, int] = {}
+    counts: dict[Place, int] = {}
+    table: Place = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            table = _table(_parts(header[2]), counts, array=header[1] == "[[")
+            lines.setdefault(table, number)
+        elif key := _KEY.match(line):
+            lines.setdefault((*table, *_parts(key[1])), number)
+    return lines
+
+
+def _table(parts: list[str], counts: dict[Place, int], *, array: bool) -> Place:
+    """The place of a table header; inside an array of tables that is its latest element."""
+    place: Place = ()
+    for depth, part in enumerate(parts, start=1):
+        place = (*place, part)
+        if array and depth == len(parts):
+            counts[place] = counts.get(place, -1) + 1
+        if place in counts:
+            place = (*place, counts[place])
+    return place
+
+
+def _parts(dotted: str) -> list[str]:
+    return [part.strip().strip('"') for part in dotted.split(".")]
