@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Measure": {
         "probe": Entry("toolcert.cli.probe:probe", "Probe models: do they call tools, rightly, and how surely?"),
+        "demo": Entry("toolcert.cli.demo:demo", "Probe simulated models, and a real small one, on this machine."),
     },
     "Read results": {
         "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),

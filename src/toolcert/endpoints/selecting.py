@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from toolcert.core.errors import ListingError, UsageError
+from toolcert.core.errors import ListingError, NothingMeasuredError, ToolcertError, UsageError
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import Value
 from toolcert.endpoints.session import EndpointSession
@@ -21,8 +21,6 @@ class Selection(Value):
     asked: tuple[ModelInfo, ...]
     unsupported: tuple[ModelInfo, ...] = ()
     """Wanted, but listed as unable to chat; each says why."""
-    left_out: tuple[ModelInfo, ...] = ()
-    """Not wanted: not matched, or excluded."""
 
 
 async def select_models(
@@ -42,18 +40,13 @@ async def select_models(
 def choose(
     endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwanted: Patterns, *, every: bool = False
 ) -> Selection:
-    """Sort the listed models into asked, unsupported and left out."""
+    """Sort the wanted models into those to ask and those that cannot be asked."""
     models = [*listed, *_behind_wildcards(listed, wanted)]
     chosen = [info for info in models if (not wanted or wanted.match(info.id)) and not unwanted.match(info.id)]
     if not chosen:
         raise _nothing(endpoint, listed, wanted)
     asked = [info for info in chosen if info.can_chat or every or wanted.names(info.id)]
-    ids = {info.id for info in chosen}
-    return Selection(
-        asked=tuple(asked),
-        unsupported=tuple(info for info in chosen if info not in asked),
-        left_out=tuple(info for info in models if info.id not in ids),
-    )
+    return Selection(asked=tuple(asked), unsupported=tuple(info for info in chosen if info not in asked))
 
 
 def _behind_wildcards(listed: Sequence[ModelInfo], wanted: Patterns) -> list[ModelInfo]:
@@ -61,16 +54,16 @@ def _behind_wildcards(listed: Sequence[ModelInfo], wanted: Patterns) -> list[Mod
     ids = {info.id for info in listed}
     globs = [info for info in listed if "*" in info.id]
     return [
-        msgspec.structs.replace(glob, id=name, can_chat=True, why_not="")
+        msgspec.structs.replace(globs[0], id=name, can_chat=True, why_not="")
         for name in wanted.plain
-        if name not in ids
-        for glob in globs[:1]
-        if any(fnmatchcase(name, pattern.id) for pattern in globs)
+        if name not in ids and any(fnmatchcase(name, pattern.id) for pattern in globs)
     ]
 
 
-def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> UsageError:
+def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> ToolcertError:
     ids = [info.id for info in listed]
+    if not ids:
+        return NothingMeasuredError(f"{endpoint} lists no model.", remedy="Check what the endpoint serves.")
     close = [match for name in wanted.plain for match in get_close_matches(name, ids, n=3)]
     shown = close or ids[:5]
     more = "" if close or len(ids) <= len(shown) else ", ..."

@@ -1,0 +1,48 @@
+"""What `toolcert demo` does once its options are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from toolcert.api.demo import demo_endpoints
+from toolcert.api.probing import DEFAULT_SUITE, ProbeOptions, ProbeRun, probe_job
+from toolcert.api.running import wait_for
+from toolcert.cli.consoles import stderr_console, stdout_console
+from toolcert.core.errors import ExitCode
+from toolcert.reports.console_probe import print_probe
+from toolcert.reports.destinations import STDOUT
+from toolcert.reports.formats import write_reports
+from toolcert.reports.ordering import in_order
+from toolcert.reports.progress import progress
+from toolcert.settings import Settings
+from toolcert.simulate.local_model import missing_part
+
+REPORTS = ("json", "junit", "markdown", "csv")
+
+
+def run(settings: Settings, *, local: bool) -> int:
+    """Probe the demo's endpoints and write a page about it."""
+    if local and (missing := missing_part()) is not None:
+        click.echo(f"Without a real model: {missing}.", err=True)
+    result = wait_for(_run(settings, local=local))
+    page = settings.html or str(Path(result.folder) / "report.html")
+    summary = in_order(result.summary, settings.sort)
+    destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
+    if STDOUT not in destinations.values():
+        print_probe(summary, stdout_console(), report=page)
+    write_reports("probe", summary, destinations | {"html": page})
+    return ExitCode.INTERRUPTED if result.interrupted else ExitCode.OK
+
+
+async def _run(settings: Settings, *, local: bool) -> ProbeRun:
+    options = ProbeOptions(
+        suite=settings.suite or DEFAULT_SUITE, iterations=settings.iterations, output=settings.output
+    )
+    with demo_endpoints(local=local) as endpoints:
+        async with probe_job(endpoints, options) as job:
+            console = Console(quiet=True) if settings.quiet else stderr_console()
+            with progress(f"demo  run {job.manifest.run}", console) as display:
+                return await job.run([display])
