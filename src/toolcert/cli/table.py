@@ -25,7 +25,11 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     "Read results": {
         "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),
     },
-    "Endpoints": {},
+    "Endpoints": {
+        "models": Entry("toolcert.cli.models:models", "List the models of an endpoint."),
+        "endpoints": Entry("toolcert.cli.endpoints:endpoints", "List the endpoints that are known by name."),
+        "doctor": Entry("toolcert.cli.doctor:doctor", "Find out why an endpoint does not work."),
+    },
     "Set up": {
         "completion": Entry("toolcert.cli.completion:completion", "Print the script that completes toolcert commands."),
     },

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.errors import ListingError
+from toolcert.core.errors import ConfigurationError, ListingError
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.secrets import Eraser, Secret
@@ -33,6 +33,8 @@ class OpenAiDialect:
     def __init__(self, spec: EndpointSpec, key: Secret | None, eraser: Eraser) -> None:
         self.spec = spec
         self.key = key
+        if not spec.base_url:
+            raise ConfigurationError(f"{spec.name}: its address is not known.", remedy="Give it with --base-url.")
         self._roots = api_roots(spec.base_url)
         self._root = self._roots[0]
         self._doors = self.doors(self._root)

@@ -8,11 +8,14 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TypeAlias
 
+import msgspec
+
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.base import Dialect
 from toolcert.endpoints.session import EndpointSession
+from toolcert.settings.addresses import clean_address
 from toolcert.wire.http import HttpClient
 from toolcert.wire.retry import RetryPolicy
 
@@ -55,6 +58,7 @@ def open_endpoint(
     policy: RetryPolicy | None = None,
 ) -> EndpointSession:
     """A session with the endpoint; nothing is sent yet."""
+    spec = _with_clean_address(spec)
     eraser = Eraser([key] if key is not None else [])
     dialect = make_dialect(spec, key, eraser)
     if client is None:
@@ -62,6 +66,16 @@ def open_endpoint(
 
         client = AiohttpClient(eraser=eraser, ca_bundle=spec.ca_bundle, limit=spec.concurrency)
     return EndpointSession(dialect, client, policy=policy)
+
+
+def _with_clean_address(spec: EndpointSpec) -> EndpointSpec:
+    """Callers of the library write addresses as freely as users of the command line."""
+    if not spec.base_url:
+        return spec
+    try:
+        return msgspec.structs.replace(spec, base_url=clean_address(spec.base_url))
+    except ValueError as error:
+        raise ConfigurationError(f"{spec.name}: {error}.") from None
 
 
 def _factory(name: str) -> DialectFactory:

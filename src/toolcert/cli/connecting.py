@@ -1,0 +1,46 @@
+"""From a command's arguments to endpoints, with the warnings that belong to it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from toolcert.cli.errors import warn
+from toolcert.core.errors import ConfigurationError
+from toolcert.settings import Settings, load_config
+
+if TYPE_CHECKING:
+    from toolcert.endpoints.choosing import Chosen
+
+
+def endpoint_arguments(callback: Any) -> Any:
+    """The argument `[ENDPOINT]...` of commands that talk to endpoints: names of toolcert.toml, presets or addresses."""
+    return click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...", shell_complete=_complete)(callback)
+
+
+def connect(settings: Settings, endpoints: tuple[str, ...]) -> list[Chosen]:
+    """The endpoints a command is to use."""
+    from toolcert.endpoints.choosing import ask_on_terminal, choose_endpoints
+
+    chosen = choose_endpoints(settings, endpoints, ask_on_terminal if sys.stdin.isatty() else None)
+    for choice in chosen:
+        for variable in choice.ignored:
+            warn(f"{variable} is set and not used: endpoint {choice.spec.name} was named on the command line.")
+    return chosen
+
+
+def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
+    from toolcert.endpoints.presets import presets
+
+    names = [*_configured(), *presets()]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _configured() -> list[str]:
+    try:
+        return list(load_config().endpoints)
+    except ConfigurationError:
+        return []  # the command itself will tell

@@ -1,0 +1,33 @@
+"""Plain tables and JSON on standard output, for commands that list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Aligned columns; one that is empty throughout is left out, and vendor text is made harmless."""
+    from toolcert.reports.text import fit, visible, width_of
+
+    shown = [[visible(cell) for cell in row] for row in rows]
+    columns = [number for number in range(len(titles)) if any(row[number] for row in shown)]
+    widths = {number: max(width_of(row[number]) for row in [titles, *shown]) for number in columns}
+
+    def line(row: Sequence[str]) -> str:
+        return "  " + "  ".join(fit(row[number], widths[number]) for number in columns).rstrip()
+
+    if shown:
+        click.secho(line(titles), dim=True)
+    for row in shown:
+        click.echo(line(row))
+
+
+def write_json(destination: str, document: Any) -> None:
+    """A document to a file, or to standard output for `-`."""
+    from toolcert.reports.destinations import deliver
+
+    deliver(json.dumps(document, indent=2, ensure_ascii=False), destination)

@@ -1,0 +1,160 @@
+"""Looks at an endpoint step by step, from its name to a stream; each step says what to do where it fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from email.utils import parsedate_to_datetime
+
+import msgspec
+
+from toolcert.core.errors import ToolcertError, UnauthorisedError
+from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.replies import Reply
+from toolcert.core.requests import Request, tool, user
+from toolcert.core.targets import ModelInfo
+from toolcert.core.values import JsonObject
+from toolcert.endpoints.presets import presets
+from toolcert.endpoints.reachability import connect, resolve_host
+from toolcert.endpoints.session import EndpointSession
+from toolcert.endpoints.steps import Health, Step, doubtful, failed, good, skipped
+from toolcert.wire.reading import read_reply
+
+LARGEST_SKEW = 60.0
+"""Seconds: tokens and signatures are refused when clocks differ by minutes."""
+_TOKENS = 256
+"""Enough for a model that thinks before it says hello, and cheap."""
+_WEATHER = tool(
+    "get_weather",
+    "The current weather in a city.",
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+_ESSENTIAL = frozenset({"DNS", "TLS", "authentication", "chat"})
+"""Nothing after one of these can succeed when it fails."""
+_BUFFERED = "Proxies that buffer answers do this; ask the server directly to compare."
+_REMEDIES = {
+    FaultKind.RATE_LIMITED: "Wait, or lower --concurrency and --rpm.",
+    FaultKind.UNSUPPORTED: "Choose another model, or start the server with tool calling enabled.",
+    FaultKind.UNKNOWN_MODEL: "`toolcert models` lists what there is.",
+    FaultKind.TIMEOUT: "Give it longer: --timeout SECONDS.",
+    FaultKind.SERVER_ERROR: "Look into the server's log.",
+}
+
+
+class Doctor:
+    """Examines one endpoint; steps that make no sense after a failure are skipped."""
+
+    def __init__(self, session: EndpointSession, model: str | None = None) -> None:
+        self._session = session
+        self._spec = session.dialect.spec
+        self._model = model
+        self._models: list[ModelInfo] | ToolcertError = []
+        self._answer: Exchange | None = None
+
+    async def examine(self) -> AsyncIterator[Step]:
+        """All steps, as they are done."""
+        blocked = ""
+        for name, check in self._checks().items():
+            step = skipped(name, f"not tried, because {blocked} failed") if blocked else await _timed(name, check)
+            yield step
+            if step.health is Health.FAILED and name in _ESSENTIAL:
+                blocked = name
+
+    def _checks(self) -> dict[str, Callable[[], Awaitable[Step]]]:
+        return {
+            "DNS": lambda: resolve_host(self._spec),
+            "TLS": lambda: connect(self._spec),
+            "authentication": self._authenticate,
+            "model listing": self._list,
+            "chat": self._chat,
+            "clock": self._compare_clocks,
+            "tool call": self._call_tool,
+            "stream": self._stream,
+        }
+
+    async def _authenticate(self) -> Step:
+        """Get the credentials, and show them at the door most vendors guard: the model list."""
+        await self._session.credentials()
+        try:
+            self._models = await self._session.models()
+        except UnauthorisedError:
+            raise
+        except ToolcertError as error:
+            self._models = error
+        key = getattr(self._session.dialect, "key", None)
+        return good(
+            "authentication", "no key was needed so far" if key is None else f"the key from {key.source} is taken"
+        )
+
+    async def _list(self) -> Step:
+        if isinstance(self._models, ToolcertError):
+            raise self._models
+        able = [info for info in self._models if info.can_chat]
+        if self._model is None and able:
+            self._model = able[0].id
+        return good("model listing", f"{len(self._models)} models, {len(able)} of them can chat")
+
+    async def _chat(self) -> Step:
+        if self._model is None:
+            return failed("chat", "there is no model to ask", "Name one: --model ID.")
+        self._answer, reply = await self._ask("Say hello.")
+        if reply is None:
+            return _refused("chat", self._answer)
+        if not (reply.content or reply.reasoning or reply.finish_reason == "length"):
+            return failed("chat", f"{self._model} answers without text", "`toolcert probe` says what is wrong.")
+        return good("chat", f"{self._model} answers")
+
+    async def _compare_clocks(self) -> Step:
+        assert self._answer is not None
+        date = self._answer.headers.get("date", "")
+        try:
+            theirs = parsedate_to_datetime(date).timestamp()
+        except ValueError:
+            return skipped("clock", "the server does not say what time it is")
+        skew = theirs - self._answer.last.started_at
+        if abs(skew) <= LARGEST_SKEW:
+            return good("clock", "agrees with the server's")
+        detail = f"this machine's clock is {abs(skew):.0f} s {'behind' if skew > 0 else 'ahead of'} the server's"
+        return doubtful("clock", detail, "Set the clock: tokens are refused when clocks differ.")
+
+    async def _call_tool(self) -> Step:
+        exchange, reply = await self._ask("What is the weather in Paris? Use the tool.", tools=[_WEATHER])
+        if reply is None:
+            return _refused("tool call", exchange)
+        if not reply.called:
+            return doubtful(
+                "tool call", f"{self._model} answers without calling the tool", "`toolcert probe` asks more often."
+            )
+        return good("tool call", f"{self._model} calls {reply.tool_calls[0].name}")
+
+    async def _stream(self) -> Step:
+        exchange, reply = await self._ask("Say hello.", stream=True)
+        if reply is None:
+            return _refused("stream", exchange)
+        if not exchange.event_stream:
+            return failed("stream", "the answer comes in one piece though a stream was asked for", _BUFFERED)
+        if not reply.complete:
+            return failed("stream", "the stream ends without its end marker", _BUFFERED)
+        first = exchange.last.timing.first_token
+        detail = "complete" if first is None else f"complete, first token after {first:.2f} s"
+        blind = presets()["litellm"].note if self._spec.dialect == "litellm" else ""
+        return msgspec.structs.replace(good("stream", detail), remedy=blind)
+
+    async def _ask(self, prompt: str, **parameters: object) -> tuple[Exchange, Reply | None]:
+        body: JsonObject = {"model": self._model, "messages": [user(prompt)], "max_tokens": _TOKENS, **parameters}
+        exchange = await self._session.ask(Request(body=body))
+        return exchange, None if exchange.fault is not None else read_reply(exchange)
+
+
+async def _timed(name: str, check: Callable[[], Awaitable[Step]]) -> Step:
+    began = time.monotonic()
+    try:
+        step = await check()
+    except ToolcertError as error:
+        step = failed(name, error.message, error.remedy)
+    return msgspec.structs.replace(step, seconds=time.monotonic() - began)
+
+
+def _refused(name: str, exchange: Exchange) -> Step:
+    assert exchange.fault is not None
+    return failed(name, exchange.fault.message, _REMEDIES.get(exchange.fault.kind, ""))

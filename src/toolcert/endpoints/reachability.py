@@ -1,0 +1,89 @@
+"""The way to a server before HTTP begins: its name, its port, its certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import time
+from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from toolcert.core.targets import EndpointSpec
+from toolcert.endpoints.steps import Step, doubtful, failed, good, skipped
+
+FEW_DAYS = 14
+"""A certificate that ends sooner deserves a word."""
+_PORTS = {"http": 80, "https": 443}
+_SECONDS_A_DAY = 86_400
+
+
+async def resolve_host(spec: EndpointSpec) -> Step:
+    """Whether the name leads anywhere."""
+    parts = urlsplit(spec.base_url)
+    if proxy := _proxy(parts):
+        return skipped("DNS", f"left to the proxy {proxy}")
+    host, port = _place(parts)
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        detail = f"{host} is not known: {error.strerror or error}"
+        return failed("DNS", detail, "Check the spelling, the network and the VPN.")
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return good("DNS", f"{host} is {', '.join(addresses[:3])}")
+
+
+async def connect(spec: EndpointSpec) -> Step:
+    """Whether something listens there, and with a certificate we trust."""
+    parts = urlsplit(spec.base_url)
+    if proxy := _proxy(parts):
+        return skipped("TLS", f"left to the proxy {proxy}")
+    host, port = _place(parts)
+    context = _context(spec.ca_bundle) if parts.scheme == "https" else None
+    try:
+        async with asyncio.timeout(spec.timeouts.connect):
+            _, writer = await asyncio.open_connection(host, port, ssl=context)
+    except ssl.SSLError as error:
+        return failed("TLS", f"{host}:{port}: {_why(error)}", "Trust its certificate with --ca-bundle, if it is yours.")
+    except TimeoutError:
+        return failed("TLS", f"{host}:{port} does not answer", "Check address, port, firewall and VPN.")
+    except OSError as error:
+        return failed("TLS", f"{host}:{port}: {error.strerror or error}", "Does the server run, and on this port?")
+    secure = writer.get_extra_info("ssl_object")
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return _about_certificate(secure) if secure is not None else good("TLS", "connected; not encrypted (http)")
+
+
+def _about_certificate(secure: ssl.SSLObject) -> Step:
+    ends = (secure.getpeercert() or {}).get("notAfter")
+    if not isinstance(ends, str):
+        return good("TLS", str(secure.version()))
+    days = int((ssl.cert_time_to_seconds(ends) - time.time()) // _SECONDS_A_DAY)
+    detail = f"{secure.version()}, certificate good for {days} more days"
+    return good("TLS", detail) if days > FEW_DAYS else doubtful("TLS", detail, "Renew the certificate soon.")
+
+
+def _context(ca_bundle: str | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if ca_bundle:
+        context.load_verify_locations(ca_bundle)
+    return context
+
+
+def _why(error: ssl.SSLError) -> str:
+    return getattr(error, "verify_message", "") or error.reason or str(error)
+
+
+def _place(parts: SplitResult) -> tuple[str, int]:
+    return parts.hostname or "", parts.port or _PORTS[parts.scheme]
+
+
+def _proxy(parts: SplitResult) -> str | None:
+    """The proxy of the environment that requests to this address go through; without its credentials."""
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    address = getproxies().get(parts.scheme)
+    return urlsplit(address).hostname if address else None
