@@ -51,6 +51,19 @@ def test_usage_was_asked_for_and_does_not_come() -> None:
 
 
 def test_an_unreadable_answer_is_not_judged_further() -> None:
-    irregularity = Irregularity(code="envelope.not_openai", evidence="<html>")
-    reply = said(None, finish_reason=None, readable=False, irregularities=(irregularity,))
+    noticed = (
+        Irregularity(code="stream.framing", evidence="a plain body came"),
+        Irregularity(code="envelope.not_openai", evidence="<html>"),
+    )
+    reply = said(None, finish_reason=None, readable=False, irregularities=noticed)
     assert codes(asked(tool_choice="required"), reply) == ["envelope.not_openai"]
+
+
+def test_a_misplaced_piece_explains_the_two_calls_it_breaks() -> None:
+    reply = called(
+        call(id="a", arguments='{"city": "Tokyo"}"}'),
+        call(id="b", arguments='{"city": "Paris'),
+        streamed=True,
+        irregularities=(Irregularity(code="stream.fragment_misplaced", evidence='"} belongs to call 1'),),
+    )
+    assert codes(asked(**STREAM), reply) == ["stream.fragment_misplaced"]

@@ -38,8 +38,10 @@ def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _noticed_by_reader(reply: Reply) -> Iterator[Finding]:
+    """What the reader noted; of an answer that is not of the protocol at all, only that."""
     for irregularity in reply.irregularities:
-        yield finding(irregularity.code, irregularity.evidence)
+        if reply.readable or irregularity.code == "envelope.not_openai":
+            yield finding(irregularity.code, irregularity.evidence)
 
 
 def _noticed_by_checks(view: View) -> Iterator[Finding]:

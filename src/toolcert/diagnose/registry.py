@@ -36,6 +36,10 @@ class View(Value):
     calls: tuple[CallJudgement, ...] = ()
     """The judgement of every call, in the order of `reply.tool_calls`."""
 
+    def noticed(self, code: str) -> bool:
+        """Whether the reader of the answer noticed this already."""
+        return any(irregularity.code == code for irregularity in self.reply.irregularities)
+
 
 class When(Enum):
     """Which answers a check looks at; a check is not even called for the others."""

@@ -159,6 +159,8 @@ declare(
 def args_truncated(view: View) -> Iterator[Evidence]:
     if view.reply.finish_reason == "length" or not view.reply.complete or reached_limit(view):
         return
+    if view.noticed("stream.fragment_misplaced"):
+        return  # the end has arrived, at another call
     for call in view.calls:
         if call.damage is Damage.TRUNCATED:
             yield Evidence(text=f"arguments {shown(call.call.arguments, 120)}", call=call.position)
