@@ -94,3 +94,8 @@ def test_keep_assembled_keeps_the_answer_without_the_raw_body() -> None:
     line = encode_record(record(body), Keep.ASSEMBLED)
     assert b"x_vendor" not in line
     assert msgspec.json.decode(line)["detail"]["exchanges"][0]["reply"]["content"] == "hi"
+
+
+def test_the_detail_key_stands_on_a_line_once_or_not_at_all() -> None:
+    assert encode_record(record(b"{}")).count(DETAIL_MARK) == 1
+    assert DETAIL_MARK not in encode_record(record(b"{}"), Keep.VERDICTS)
