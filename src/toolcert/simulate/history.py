@@ -6,6 +6,7 @@ from typing import Any
 
 from toolcert.core.values import JsonObject
 from toolcert.simulate.answers import Raw, error
+from toolcert.simulate.brain.dialogue import as_json
 
 
 def broken_history(messages: list[JsonObject]) -> Raw | None:
@@ -22,10 +23,28 @@ def broken_history(messages: list[JsonObject]) -> Raw | None:
             return _unanswered(place - 1, waiting)
         if role == "assistant":
             calls = message.get("tool_calls") or []
+            if any(not _well_formed(call) for call in calls):
+                return _malformed(place)
             waiting = [call.get("id") for call in calls if isinstance(call, dict)]
             if not calls and message.get("content") is None:
                 return _empty_turn(place)
     return _unanswered(len(messages) - 1, waiting) if waiting else None
+
+
+def _well_formed(call: Any) -> bool:
+    """Whether a past call has a name and arguments that parse (none at all is tolerated)."""
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        return False
+    arguments = function.get("arguments")
+    return not arguments or (isinstance(arguments, str) and as_json(arguments) is not None)
+
+
+def _malformed(place: int) -> Raw:
+    where = f"messages[{place}].tool_calls"
+    return error(
+        400, f"Invalid value for '{where}': arguments must be a JSON string.", param=where, code="invalid_value"
+    )
 
 
 def _orphan(place: int) -> Raw:

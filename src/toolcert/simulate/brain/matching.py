@@ -36,9 +36,10 @@ _FITS = 3
 """Points that make a tool fit: its name, or three words of its description."""
 
 
-def stems(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def stems(text: str) -> frozenset[str]:
     """The words that carry meaning, stemmed."""
-    return {stem(word) for word in words(text) if word not in _EMPTY and len(word) > 1}
+    return frozenset(stem(word) for word in words(text) if word not in _EMPTY and len(word) > 1)
 
 
 def best_tool(text: str, tools: list[Tool]) -> Tool | None:
@@ -52,7 +53,7 @@ def best_tool(text: str, tools: list[Tool]) -> Tool | None:
     return tool if points >= _FITS else None
 
 
-def score(heard: set[str], tool: Tool, *, arithmetic: bool) -> int:
+def score(heard: frozenset[str], tool: Tool, *, arithmetic: bool) -> int:
     """How many points the words give a tool."""
     name, purpose = stems(tool.name), stems(tool.description)
     points = 3 * len(heard & (name | _verb(tool))) + min(len(heard & (purpose - name)), 3)
@@ -67,7 +68,7 @@ def _verb(tool: Tool) -> set[str]:
     return {stem(word) for word in words(tool.description)[:1] if word not in _EMPTY}
 
 
-def _parameter_points(heard: set[str], tool: Tool) -> int:
+def _parameter_points(heard: frozenset[str], tool: Tool) -> int:
     points = 0
     for name, schema in tool.properties.items():
         values = schema.get("enum") if isinstance(schema, dict) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from toolcert.core.values import Value
@@ -19,6 +20,7 @@ _CLAUSE_END = re.compile(
     r"|;\s+|[。！？；]"
     r"|,?\s+(?:and\s+)?(?:then|afterwards|after that|finally),?\s+(?=\w)",
 )
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _FOREIGN = re.compile(r"[\u0370-\u1fff\u2e80-\uffef]")
@@ -102,9 +104,10 @@ def _as_clause(piece: str) -> Clause:
     return Clause(text=piece[marker.end() if marker else 0 :].strip(), bullet=marker is not None)
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
     """Lower-case words; `get_weather` and `getWeather` are two each."""
-    return [word.lower() for word in _WORD.findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))]
+    return tuple(word.lower() for word in _WORD.findall(_HUMP.sub(" ", text)))
 
 
 def stem(word: str) -> str:
