@@ -1,0 +1,121 @@
+"""A small HTTP server that answers as a test says, for answers that no real server can be brought to give."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple, Self
+
+
+class Received(NamedTuple):
+    """A request as it arrived."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Answer(NamedTuple):
+    """What to send back; an object is sent as JSON."""
+
+    body: Any = b""
+    status: int = 200
+    headers: dict[str, str] = {}
+    delay: float = 0.0
+
+
+Script = Callable[[Received], Answer]
+
+
+def in_turn(*answers: Answer) -> Script:
+    """The answers one after the other, the last for ever."""
+    left = list(answers)
+    lock = threading.Lock()
+
+    def respond(_: Received) -> Answer:
+        with lock:
+            return left.pop(0) if len(left) > 1 else left[0]
+
+    return respond
+
+
+def completion(content: str = "hello", **fields: Any) -> Answer:
+    """A regular chat completion."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return Answer({"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], **fields})
+
+
+def refusal(status: int, message: str, **fields: Any) -> Answer:
+    """An error in the protocol's form."""
+    return Answer({"error": {"message": message, **fields}}, status)
+
+
+class Scripted:
+    """Serves on a free loopback port for as long as the context lasts."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.received: list[Received] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.root}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self._answer()
+
+            def do_POST(self) -> None:
+                self._answer()
+
+            def _answer(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                received = Received(self.command, self.path, headers, body)
+                server.received.append(received)
+                answer = server.script(received)
+                time.sleep(answer.delay)
+                self._write(answer)
+
+            def _write(self, answer: Answer) -> None:
+                raw = isinstance(answer.body, bytes)
+                data = answer.body if raw else json.dumps(answer.body).encode()
+                self.send_response(answer.status)
+                for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
+                pass
+
+        return Handler
