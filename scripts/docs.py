@@ -17,10 +17,13 @@ import click
 from toolcert.cli.main import cli
 from toolcert.cli.options import SettingOption
 from toolcert.core.findings import FindingKind
+from toolcert.diagnose import kind_of
 from toolcert.diagnose.areas import AREAS, by_area
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import all_probes
 from toolcert.settings import OPTIONS, Option
+from toolcert.simulate.faults import Mode
+from toolcert.simulate.matrix import SHOWN_ELSEWHERE, matrix
 
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
 NOTICE = "<!-- Made from the code by `make docs`; edits here are lost. -->"
@@ -160,6 +163,28 @@ def _finding(kind: FindingKind) -> Iterator[str]:
         yield from ("", f"*Seen in.* {', '.join(kind.seen_in)}")
 
 
+# ---- fault-matrix.md
+
+
+def fault_matrix() -> Iterator[str]:
+    yield "# Faults that can be simulated"
+    yield ""
+    yield "`toolcert simulate` serves a model for every line: its id is the switch. A test asks each of them over real"
+    yield "HTTP, streamed and not, and wants exactly the findings listed here; the faithful model must show none."
+    yield "A companion is a finding that the fault cannot help to bring along."
+    yield from ("", "| model id | what the vendor does | findings | seen by |", "|---|---|---|---|")
+    for row in matrix():
+        found = ", ".join(f"[{code}](findings.md#{kind_of(code).anchor})" for code in row.findings)
+        modes = "" if len(row.modes) == len(Mode) else f" ({row.modes[0].value} only)"
+        yield f"| `{row.switch}` | {row.about} | {found} | {row.seen_by}{modes} |"
+    yield from ("", "## Companions", "")
+    for row in matrix():
+        for code, reason in row.reasons.items():
+            yield f"- `{row.switch}` also shows `{code}`: {reason}."
+    yield from ("", "## Findings without a switch", "")
+    yield from (f"- `{code}`: {reason}." for code, reason in SHOWN_ELSEWHERE.items())
+
+
 # ---- probes.md
 
 
@@ -183,6 +208,7 @@ def _probe(probe: Probe) -> Iterator[str]:
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "commands.md": commands,
+    "fault-matrix.md": fault_matrix,
     "findings.md": findings,
     "options.md": options,
     "probes.md": probes,

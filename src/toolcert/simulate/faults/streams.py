@@ -49,16 +49,7 @@ def index_gap(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
     return chunks
 
 
-@fault(
-    "stream.fragment_misplaced",
-    Stage.CHUNKS,
-    TWO_CALLS,
-    modes=STREAM,
-    companions={
-        "args.invalid_json": "the call that got a foreign piece does not parse",
-        "stream.args_truncated": "the call that lost its last piece is cut off",
-    },
-)
+@fault("stream.fragment_misplaced", Stage.CHUNKS, TWO_CALLS, modes=STREAM)
 def fragment_misplaced(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
     """Attaches the last pieces of the second call to the first."""
     second = [piece for _, piece in call_deltas(chunks) if piece["index"] == 1 and "id" not in piece]
