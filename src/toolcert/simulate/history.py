@@ -6,7 +6,6 @@ from typing import Any
 
 from toolcert.core.values import JsonObject
 from toolcert.simulate.answers import Raw, error
-from toolcert.simulate.brain.dialogue import as_json
 
 
 def broken_history(messages: list[JsonObject]) -> Raw | None:
@@ -32,18 +31,20 @@ def broken_history(messages: list[JsonObject]) -> Raw | None:
 
 
 def _well_formed(call: Any) -> bool:
-    """Whether a past call has a name and arguments that parse (none at all is tolerated)."""
+    """Whether a past call has a name and its arguments as text; whether that is JSON is the client's business."""
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         return False
-    arguments = function.get("arguments")
-    return not arguments or (isinstance(arguments, str) and as_json(arguments) is not None)
+    return isinstance(function.get("arguments", ""), str)
 
 
 def _malformed(place: int) -> Raw:
     where = f"messages[{place}].tool_calls"
     return error(
-        400, f"Invalid value for '{where}': arguments must be a JSON string.", param=where, code="invalid_value"
+        400,
+        f"Invalid value for '{where}': every call needs a function with a name and its arguments as a string.",
+        param=where,
+        code="invalid_value",
     )
 
 

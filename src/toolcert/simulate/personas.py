@@ -14,10 +14,10 @@ import re
 from toolcert.core.values import Value
 from toolcert.simulate.faults import find_fault
 from toolcert.simulate.faults.base import PLAIN, Stage, Switch
+from toolcert.simulate.faults.calls import kimi_ids
 from toolcert.simulate.quirks import (
     drop_lone_call,
     html_page,
-    kimi_ids,
     no_chat,
     no_choices,
     null_calls,

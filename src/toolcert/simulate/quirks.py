@@ -82,11 +82,3 @@ def reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
     usage["total_tokens"] += spent
     usage["completion_tokens_details"]["reasoning_tokens"] = spent
     return body
-
-
-def kimi_ids(body: JsonObject, ask: Ask) -> JsonObject:
-    """Ids that count the calls of the whole conversation."""
-    before = sum(len(one.get("tool_calls") or ()) for one in ask.messages)
-    for place, call in enumerate(calls(body), start=before):
-        call["id"] = f"functions.{call['function']['name']}:{place}"
-    return body

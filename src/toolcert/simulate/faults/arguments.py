@@ -59,7 +59,10 @@ def doubled(body: JsonObject, _ask: Ask) -> JsonObject:
     A_CALL,
     modes=STREAM,
     probe="stream_twin",
-    companions={"args.empty": "the streamed answer alone shows that arguments are missing"},
+    companions={
+        "args.empty": "the streamed answer alone shows that arguments are missing",
+        "stream.differs": "what one twin has and the other lacks is a difference",
+    },
 )
 def lost(body: JsonObject, _ask: Ask) -> JsonObject:
     """Loses the arguments when it streams."""

@@ -48,6 +48,14 @@ def twice(body: JsonObject, ask: Ask) -> JsonObject:
     """Sends calls as structure and again as markup in the text."""
     if calls(body):
         message(body)["content"] = markup(calls(body), ask.option)
+    return kimi_ids(body, ask) if ask.option == "kimi" else body
+
+
+def kimi_ids(body: JsonObject, ask: Ask) -> JsonObject:
+    """Ids as Kimi models need them: they count the calls of the whole conversation."""
+    before = sum(len(one.get("tool_calls") or ()) for one in ask.messages)
+    for place, call in enumerate(calls(body), start=before):
+        call["id"] = f"functions.{call['function']['name']}:{place}"
     return body
 
 

@@ -67,7 +67,7 @@ def repeat_call(body: JsonObject, ask: Ask) -> JsonObject:
     return body
 
 
-@fault("result.partial", Stage.BODY, TWO_RESULTS, probe="parallel")
+@fault("result.partial", Stage.BODY, TWO_RESULTS, probe="swapped_results")
 def partial(body: JsonObject, ask: Ask) -> JsonObject:
     """Uses the first of several results and forgets the rest."""
     done = read_dialogue(ask.messages).done

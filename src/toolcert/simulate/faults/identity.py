@@ -38,7 +38,7 @@ def model_differs(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("model.unknown_accepted", Stage.REQUEST, WORDS, probe="unknown_model")
 def unknown_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Answers for any model id that contains this one."""
+    """Answers for any model id that contains this one, and for every id where it is the vendor's only model."""
     return body
 
 
@@ -46,8 +46,7 @@ def unknown_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
 def nondeterministic(body: JsonObject, ask: Ask) -> JsonObject:
     """Answers differently every time, whatever the temperature."""
     opening = _OPENINGS[ask.number % len(_OPENINGS)]
-    if not calls(body):
-        message(body)["content"] = f"{opening} {message(body).get('content') or ''}"
+    message(body)["content"] = f"{opening} {message(body).get('content') or ''}".strip()
     return body
 
 
