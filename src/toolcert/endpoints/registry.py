@@ -62,9 +62,9 @@ def open_endpoint(
     eraser = Eraser([key] if key is not None else [])
     dialect = make_dialect(spec, key, eraser)
     if client is None:
-        from toolcert.wire.client import AiohttpClient
+        from toolcert.wire.client import Client
 
-        client = AiohttpClient(eraser=eraser, ca_bundle=spec.ca_bundle, limit=spec.concurrency)
+        client = Client(eraser=eraser, ca_bundle=spec.ca_bundle, limit=spec.concurrency)
     return EndpointSession(dialect, client, policy=policy)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from toolcert.core.replies import CallsField, Reply
 from toolcert.core.requests import RequestKind
 from toolcert.core.values import JsonObject
@@ -41,14 +43,15 @@ class Assembly:
         for choice in chunk.choices:
             if choice.index:
                 self._others.add(choice.index)
-            else:
+            elif choice.delta is None or choice.finish_reason is not None or choice.usage is not None:
                 self._add_choice(choice)
+            else:
+                self._add_delta(choice.delta)
 
     def _add_choice(self, choice: StreamChoice) -> None:
         self.has_choice = True
-        delta = choice.delta
-        if delta is not None:
-            self._add_delta(delta)
+        if choice.delta is not None:
+            self._add_delta(choice.delta)
         elif choice.text is not None and self._completions:
             self._content.append(choice.text)
         else:
@@ -59,20 +62,27 @@ class Assembly:
             self._choice_usage = choice.usage
 
     def _add_delta(self, delta: Delta) -> None:
-        if self.finish_reasons and (delta.content or delta.tool_calls):
-            self._notices.note("stream.framing", "content or calls after the finish reason", rule="after finish")
+        calls = delta.tool_calls
+        if calls:
+            self._drafts.add(calls)
+        elif calls is None or calls is not UNSET:
+            self._mark_calls(calls)
         if delta.content is not None:
             self._content.append(delta.content)
-        if delta.tool_calls:
-            self._drafts.add(delta.tool_calls)
-        elif delta.tool_calls is None or isinstance(delta.tool_calls, list):
-            self._mark_calls(delta.tool_calls)
-        if delta.role:
-            self._add_role(delta.role)
         if delta.reasoning_content is not None:
             self._reasoning_content.append(delta.reasoning_content)
         if delta.reasoning is not None:
             self._reasoning.append(delta.reasoning)
+        if delta.role or delta.function_call is not None or self.finish_reasons or not self.has_choice:
+            self._look_closer(delta)
+
+    def _look_closer(self, delta: Delta) -> None:
+        """What is not in the middle of a regular stream: its first delta, its last, and its irregular ones."""
+        self.has_choice = True
+        if self.finish_reasons and (delta.content or delta.tool_calls):
+            self._notices.note("stream.framing", "content or calls after the finish reason", rule="after finish")
+        if delta.role:
+            self._add_role(delta.role)
         if delta.function_call is not None:
             evidence = f"function_call, replaced by tool_calls long ago: {quoted(delta.function_call)}"
             self._notices.note("envelope.not_openai", evidence, rule="function_call")

@@ -78,12 +78,20 @@ _chunk_decoder = msgspec.json.Decoder(Chunk)
 _identity_decoder = msgspec.json.Decoder(Identity)
 
 
-def decode_chunk(data: bytes, notices: Notices) -> Chunk | None:
-    """The chunk in an event's data; None where there is none, and the reason noted."""
+def decode_regular(data: bytes) -> Chunk | None:
+    """The chunk in an event's data, if every part of it has the protocol's type."""
     try:
         return _chunk_decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        value = decode_anyhow(data, notices)
+        return None
+
+
+def decode_chunk(data: bytes, notices: Notices) -> Chunk | None:
+    """The chunk in an event's data, regular or not; None where there is none, and the reason noted."""
+    regular = decode_regular(data)
+    if regular is not None:
+        return regular
+    value = decode_anyhow(data, notices)
     if isinstance(value, dict):
         return _Lenient(notices).chunk(value)
     if value is not UNSET:

@@ -52,7 +52,7 @@ class Drafts:
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
-        self._by_index: dict[int, Draft] = {}
+        self._by_index: dict[int | None, Draft] = {}
         self._all: list[Draft] = []
         self._arrived = 0
 
@@ -63,10 +63,11 @@ class Drafts:
         """Add the pieces of one delta."""
         for piece in pieces:
             function = piece.function or _NO_FUNCTION
-            draft = self._draft_for(piece, function)
-            if piece.id is not None or piece.type is not None or function.name is not None:
-                self._label(draft, piece, function)
             arguments = function.arguments
+            draft = self._by_index.get(piece.index)
+            if draft is None or piece.id is not None or function.name is not None or piece.type is not None:
+                draft = self._draft_for(piece, function)
+                self._label(draft, piece, function)
             if arguments is not None:
                 self._arrived += 1
                 draft.pieces.append(arguments)
@@ -154,13 +155,14 @@ class Drafts:
         """Text as one; anything else as the server wrote it, a list of the pieces where there are several."""
         if not pieces:
             return None
-        if all(isinstance(piece, str) for piece in pieces):
+        try:
             return joined(pieces, "arguments", self._notices)
-        others = [piece for piece in pieces if piece != ""]
-        return others[0] if len(others) == 1 else others
+        except TypeError:
+            others = [piece for piece in pieces if piece != ""]
+            return others[0] if len(others) == 1 else others
 
     def _check_indexes(self) -> None:
-        indexes = list(self._by_index)
+        indexes = [index for index in self._by_index if index is not None]
         if indexes and sorted(indexes) != list(range(len(indexes))):
             self._notices.note("stream.index_gap", f"the indexes of the calls are {quoted(indexes)}")
 

@@ -123,22 +123,20 @@ class Events(Value):
 
 def read_events(stream: bytes) -> Events:
     """The events of a stream that has been received to its end."""
-    plain = _read_plain(stream)
-    if plain is not None:
-        return Events(events=plain)
     reader = SseReader(max_line=len(stream) + 1)
     events = reader.feed(stream) + reader.finish()
     return Events(events=events, strays=reader.strays, unfinished=reader.unfinished)
 
 
-def _read_plain(stream: bytes) -> list[ServerEvent] | None:
-    """The events of the common stream of nothing but `data: ...` blocks; None for any other."""
+def read_plain_events(stream: bytes) -> list[bytes] | None:
+    """The data of each event, for the common stream of nothing but `data: ...` blocks; None for any other."""
     if not stream.startswith(_PLAIN) or not stream.endswith(b"\n\n") or b"\r" in stream:
         return None
     blocks = stream[len(_PLAIN) : -2].split(b"\n\n" + _PLAIN)
-    if stream.count(b"\n") != 2 * len(blocks):
-        return None
-    return [ServerEvent(data=block) for block in blocks]
+    for block in blocks:
+        if b"\n" in block:
+            return None
+    return blocks
 
 
 def _split_complete(text: bytes) -> tuple[bytes, bytes]:

@@ -1,0 +1,119 @@
+"""The client for servers that are reached directly: a parser on a socket, and nothing in between.
+
+It exists for its cost. A general HTTP client spends several times what all our reading and judging of
+an answer takes; this one sends a request and takes in its answer in a few tens of microseconds.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from time import monotonic
+
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.exchanges import Fault, Timing
+from toolcert.core.secrets import Eraser
+from toolcert.wire.address import Address, Origin, parse_address
+from toolcert.wire.answer import Answer
+from toolcert.wire.coding import ACCEPTED
+from toolcert.wire.connection import Connection
+from toolcert.wire.http import HttpRequest, HttpResponse
+from toolcert.wire.intake import Caps, Intake
+from toolcert.wire.opening import open_connection, tls_context
+from toolcert.wire.outcome import erased_fault, erased_headers, follow
+from toolcert.wire.pool import Pool
+from toolcert.wire.redirects import REDIRECTS
+
+
+class DirectClient:
+    """HTTP/1.1 with connections kept alive. One attempt is one request on the wire: nothing is sent twice."""
+
+    def __init__(
+        self, *, eraser: Eraser | None = None, ca_bundle: str | None = None, limit: int = 512, caps: Caps | None = None
+    ) -> None:
+        """`limit` is how many idle connections are kept per server."""
+        self._eraser = eraser or Eraser()
+        self._caps = caps or Caps()
+        self._ca_bundle = ca_bundle
+        self._tls: ssl.SSLContext | None = None
+        self._pool = Pool(limit)
+
+    async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
+        """Send one attempt; redirects within the server are followed."""
+        started = monotonic()
+        response = await self._attempt(request, started, on_first_token)
+        if response.status not in REDIRECTS:
+            return response
+
+        async def attempt(hop: HttpRequest) -> HttpResponse:
+            return await self._attempt(hop, started, on_first_token)
+
+        return await follow(attempt, request, response)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+    async def _attempt(
+        self, request: HttpRequest, started: float, on_first_token: Callable[[], None] | None
+    ) -> HttpResponse:
+        address = parse_address(request.url)
+        content = compose(request, address)
+        connection = await self._connect(address.origin, request.timeouts.connect)
+        if isinstance(connection, Fault):
+            return HttpResponse(fault=erased_fault(self._eraser, connection))
+        connected = monotonic()
+        answer = Answer(Intake(self._caps, on_first_token))
+        try:
+            await connection.exchange(content, answer, request.timeouts, started)
+        finally:
+            self._pool.give_back(address.origin, connection)
+        return self._response(answer, started, connected, connection.touched)
+
+    async def _connect(self, origin: Origin, seconds: float) -> Connection | Fault:
+        connection = self._pool.take(origin)
+        if connection is not None:
+            return connection
+        tls = self._secured() if origin.scheme == "https" else None
+        opened = await open_connection(origin, tls, seconds)
+        if isinstance(opened, Connection):
+            self._pool.adopt(opened)
+        return opened
+
+    def _secured(self) -> ssl.SSLContext:
+        """Made once and only where needed: reading the system's authorities takes tens of milliseconds."""
+        if self._tls is None:
+            self._tls = tls_context(self._ca_bundle)
+        return self._tls
+
+    def _response(self, answer: Answer, started: float, connected: float, last: float) -> HttpResponse:
+        intake = answer.intake
+        timing = Timing(
+            connect=connected - started,
+            first_byte=None if answer.first_byte is None else answer.first_byte - started,
+            first_token=None if intake.first_token is None else intake.first_token - started,
+            last_byte=last - started if answer.ended and answer.fault is None else None,
+        )
+        return HttpResponse(
+            status=answer.status,
+            headers=erased_headers(self._eraser, answer.headers),
+            payload=self._eraser.bytes(intake.payload()),
+            event_stream=intake.event_stream,
+            timing=timing,
+            fault=None if answer.fault is None else erased_fault(self._eraser, answer.fault),
+        )
+
+
+def compose(request: HttpRequest, address: Address) -> bytes:
+    """The request as bytes."""
+    content = request.content or b""
+    lines = [f"{name}: {value}\r\n" for name, value in request.headers.items()]
+    headers = "".join(lines)
+    if headers.count("\n") != len(lines) or headers.count("\r") != len(lines):
+        raise ConfigurationError(
+            "A request header has a line break in it.",
+            remedy="Check the key and the extra headers for stray line ends.",
+        )
+    coding = "" if "accept-encoding:" in headers.lower() else f"Accept-Encoding: {ACCEPTED}\r\n"
+    length = f"Content-Length: {len(content)}\r\n" if request.content is not None else ""
+    return f"{request.method}{address.opening}{coding}{headers}{length}\r\n".encode() + content

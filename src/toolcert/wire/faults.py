@@ -1,0 +1,52 @@
+"""Failures below the protocol, in words for people; all of them are `not_measured`."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+from toolcert.core.exchanges import Fault, FaultKind
+
+_CERTIFICATE_REMEDY = "give the CA that signed it as CA bundle"
+
+
+def unresolved(host: str, error: Exception) -> Fault:
+    """The name of the host is not known."""
+    return Fault(kind=FaultKind.CONNECT, message=f"cannot resolve {host}: {_reason(error)}")
+
+
+def unconnected(where: str, error: OSError) -> Fault:
+    """Nobody answers at the address."""
+    return Fault(kind=FaultKind.CONNECT, message=f"cannot connect to {where}: {_reason(error)}")
+
+
+def tls_failed(where: str, error: BaseException) -> Fault:
+    """No trusted, encrypted connection could be made."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        text = f"the certificate of {where} is not trusted: {error.verify_message} ({_CERTIFICATE_REMEDY})"
+    else:
+        text = f"no TLS connection with {where}: {_reason(error)}"
+    return Fault(kind=FaultKind.TLS, message=text)
+
+
+def timed_out(phase: str, seconds: float, status: int | None = None) -> Fault:
+    """A time limit was reached; `phase` says what was awaited."""
+    return Fault(kind=FaultKind.TIMEOUT, message=f"{phase} within {seconds:g} s", status=status)
+
+
+def broken_off(text: str, status: int | None = None) -> Fault:
+    """The connection ended where it should not, or what came over it is no HTTP."""
+    return Fault(kind=FaultKind.RESET, message=text, status=status)
+
+
+def oversized(text: str, status: int | None = None) -> Fault:
+    """The answer is larger than we take in."""
+    return Fault(kind=FaultKind.OVERSIZED, message=text, status=status)
+
+
+def _reason(error: BaseException) -> str:
+    """The system's words for an error, without its number."""
+    if isinstance(error, socket.gaierror):
+        return str(error.args[-1]).lower()
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,43 @@
+"""Redirects: followed within one origin, because credentials never go to another."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+import msgspec
+
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.wire.address import parse_address
+from toolcert.wire.http import HttpRequest, HttpResponse
+
+MOST_REDIRECTS = 3
+"""A correct base URL needs none, a missing slash one."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KEEP_THE_METHOD = frozenset({307, 308})
+
+
+def next_hop(request: HttpRequest, response: HttpResponse) -> HttpRequest | Fault:
+    """The request that a redirect asks for, or why it is not sent."""
+    location = response.headers.get("location")
+    if not location:
+        return _refused(response, "a redirect that does not say where to")
+    url = urljoin(request.url, location)
+    try:
+        elsewhere = parse_address(url).origin
+    except ConfigurationError:
+        return _refused(response, "a redirect to an address that cannot be used")
+    if elsewhere != parse_address(request.url).origin:
+        return _refused(response, f"a redirect to {elsewhere}; credentials are not sent there (set it as base URL)")
+    if response.status not in _KEEP_THE_METHOD and request.method != "GET":
+        return _refused(response, f"a redirect to {url} that would turn {request.method} into GET")
+    return msgspec.structs.replace(request, url=url)
+
+
+def too_many(response: HttpResponse) -> HttpResponse:
+    """The answer to the last of too many redirects."""
+    return msgspec.structs.replace(response, fault=_refused(response, f"more than {MOST_REDIRECTS} redirects"))
+
+
+def _refused(response: HttpResponse, why: str) -> Fault:
+    return Fault(kind=FaultKind.CONFIGURATION, message=f"the server answers with {why}", status=response.status)
