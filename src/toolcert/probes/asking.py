@@ -69,26 +69,28 @@ async def refused(
 ) -> ProbeResult:
     """What a request without an answer means."""
     if fault.kind not in REFUSALS or feature is None:
-        return _without_control(fault, called)
+        return unmeasured(fault, called)
     body = turn.exchange.request.body
     kept = {key: value for key, value in body.items() if key not in (*feature.without, "messages")}
     control = await talk.control(**({"messages": body["messages"]} | kept | feature.instead))
     if control.reply is None or not control.reply.readable:
-        return _without_control(fault, called)
+        return unmeasured(fault, called)
     findings = _rejection(feature, said(fault), turn)
     if fault.kind is FaultKind.SERVER_ERROR or not feature.capability:
         handled = False if called else None
         return failed(f"breaks on {feature.what} ({said(fault)})", *findings, called=bool(called), handled=handled)
-    return unsupported(f"refuses {feature.what} ({said(fault)}); the same request without is answered", *findings)
+    return unsupported(f"refuses {feature.what} ({said(fault)})", *findings)
 
 
 def unreadable(turn: Turn) -> str:
-    """Why an answer is not of the protocol's shape, in words."""
-    seen = turn.answer.irregularities
-    return f"the answer is not a chat completion: {seen[0].evidence}" if seen else "the answer is not a chat completion"
+    """Why an answer is not of the protocol's shape, in words that repeat from case to case."""
+    seen = [one for one in turn.answer.irregularities if one.code == "envelope.not_openai"]
+    what = f": {seen[0].evidence.partition(':')[0]}" if seen else ""
+    return f"the answer is not a chat completion{what}"
 
 
-def _without_control(fault: Fault, called: bool | None) -> ProbeResult:
+def unmeasured(fault: Fault, called: bool | None = None) -> ProbeResult:
+    """What a fault means that no control request explains."""
     if fault.kind is FaultKind.UNSUPPORTED:
         return ProbeResult(outcome=Outcome.UNSUPPORTED, reason=fault.message, called=called)
     return not_measured(said(fault), called=called)

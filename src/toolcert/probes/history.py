@@ -31,16 +31,13 @@ def call_message(content: str | None, *calls: tuple[str, str, str]) -> JsonObjec
     }
 
 
-def as_sent_back(reply: Reply, *, reasoning: bool = False) -> JsonObject:
+def as_sent_back(reply: Reply) -> JsonObject:
     """The assistant's turn as a client puts it into the history; without ids it has to make some up."""
     calls = [
         (id_of(reply, position), str(call.name), _arguments(call.arguments))
         for position, call in enumerate(reply.tool_calls)
     ]
-    message = call_message(reply.content, *calls)
-    if reasoning and reply.reasoning:
-        message["reasoning_content"] = reply.reasoning
-    return message
+    return call_message(reply.content, *calls)
 
 
 def id_of(reply: Reply, position: int) -> str:
@@ -49,13 +46,11 @@ def id_of(reply: Reply, position: int) -> str:
     return given if isinstance(given, str) and given else f"call_{position}"
 
 
-def with_results(
-    messages: list[JsonObject], turn: Turn, result: Callable[[CallJudgement], str], *, reasoning: bool = False
-) -> list[JsonObject]:
+def with_results(messages: list[JsonObject], turn: Turn, result: Callable[[CallJudgement], str]) -> list[JsonObject]:
     """The history after every call of `turn` was answered."""
     reply = turn.answer
     answers = [tool_result(id_of(reply, call.position), result(call)) for call in calls_of(turn)]
-    return [*messages, as_sent_back(reply, reasoning=reasoning), *answers]
+    return [*messages, as_sent_back(reply), *answers]
 
 
 def always(result: JsonObject) -> Callable[[CallJudgement], str]:
@@ -83,21 +78,37 @@ async def next_turn(
     With `blame` a refusal of the second turn is a fault when the first is still answered; without, nothing is measured.
     """
     history = with_results(messages, turn, result)
-    following = await talk.ask(history, **parameters)
-    if following.fault and following.fault.kind is FaultKind.REJECTED and turn.answer.reasoning:
-        history = with_results(messages, turn, result, reasoning=True)
-        following = await _with_reasoning(talk, history, following, parameters)
+    history, following = await ask_on(talk, history, reasoning=turn.answer.reasoning, **parameters)
     feature = RESULTS.over(messages) if blame else None
     return history, await judgeable(talk, following, feature=feature, called=True)
 
 
-async def _with_reasoning(
-    talk: Conversation, history: list[JsonObject], refusal: Turn, parameters: dict[str, Any]
-) -> Turn:
-    following = await talk.ask(history, **parameters)
-    if following.fault is None and refusal.fault is not None:
-        talk.report(finding("reasoning.required_back", refusal.fault.message, turn=refusal.index))
-    return following
+async def ask_on(
+    talk: Conversation, history: list[JsonObject], *, reasoning: str | None = None, **parameters: Any
+) -> tuple[list[JsonObject], Turn]:
+    """Ask with a history; a server that wants the reasoning of earlier turns back gets it, and is reported."""
+    turn = await talk.ask(history, **parameters)
+    fault = turn.fault
+    if fault is None or fault.kind is not FaultKind.REJECTED or not (reasoning or "reasoning" in fault.message):
+        return history, turn
+    history = with_reasoning(history, reasoning or " ")
+    second = await talk.ask(history, **parameters)
+    if second.fault is None:
+        talk.report(finding("reasoning.required_back", fault.message, turn=turn.index))
+    return history, second
+
+
+def with_reasoning(history: list[JsonObject], reasoning: str) -> list[JsonObject]:
+    """The history with reasoning beside every call of the assistant."""
+    return [
+        {**message, "reasoning_content": reasoning} if message.get("tool_calls") else message for message in history
+    ]
+
+
+async def answered_on(talk: Conversation, history: list[JsonObject], *, feature: Feature, **parameters: Any) -> Turn:
+    """Ask with a history that the probe wrote; return a turn that can be judged, or conclude."""
+    _, turn = await ask_on(talk, history, **parameters)
+    return await judgeable(talk, turn, feature=feature)
 
 
 def same_call(first: CallJudgement, second: CallJudgement) -> bool:

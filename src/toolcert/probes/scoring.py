@@ -64,20 +64,23 @@ def score_of(
     kept = {name: share for name, share in shares.items() if share is not None}
     total = sum(weights[name] for name in kept)
     points = {name: 100 * weights[name] / total for name in kept}
+    silent = suite.by_rates and not any(tallies[name].called_rate.k for name in kept)
     low = sum(points[name] * share.low for name, share in kept.items())
     high = sum(points[name] * share.high for name, share in kept.items()) if kept else 100.0
     return Score(
         low=round(low, 4),
         high=round(high, 4),
         weights={name: round(point, 4) for name, point in points.items()},
-        recommendation=_recommend(low, high, suite, reliable=reliable),
+        recommendation=_recommend(low, high, suite, reliable=reliable, silent=silent),
     )
 
 
-def _recommend(low: float, high: float, suite: Suite, *, reliable: bool | None) -> Recommendation | None:
+def _recommend(low: float, high: float, suite: Suite, *, reliable: bool | None, silent: bool) -> Recommendation | None:
     """What the whole range agrees on; None where the suite does not grade."""
     if suite.recommended is None:
         return None
+    if silent and high == low:
+        return Recommendation.NONE
     worst = _band(low, suite, suite.recommended, reliable=reliable is True)
     best = _band(high, suite, suite.recommended, reliable=reliable is not False)
     return worst if worst is best else Recommendation.UNDECIDED

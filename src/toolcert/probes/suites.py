@@ -27,6 +27,7 @@ class Suite(Value):
     recommended: float | None = 90.0
     """Points from which a model is recommended; None where the suite does not grade."""
     partial: float = 50.0
+    """Points from which a model that is not recommended works in part."""
     by_rates: bool = False
     """The points are the lower of the rates of calling and of handling, so that they agree with the 0.9 rule."""
     needs_reliability: bool = False
@@ -51,6 +52,7 @@ SUITES = {
             title="The two-turn greeting, exact to the letter: call rate and result use",
             probes=("hello_world",),
             by_rates=True,
+            partial=0.0,
             needs_reliability=True,
             good=("calls reliably and uses the result", "call reliably and use the result"),
         ),

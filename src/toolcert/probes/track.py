@@ -38,6 +38,7 @@ class Track:
         self._silent: dict[int, str] = {}
         """Iterations without a call, with the reason to give when none comes at all."""
         self._opened = not staged
+        self._because = ""
         self.passed = False
         self.measured = False
         self.unsupported = False
@@ -48,6 +49,7 @@ class Track:
 
     def skipped(self, reason: str) -> list[Case]:
         """All cases, none of which is asked."""
+        self._because = reason
         self._waiting.clear()
         self._given = self._iterations
         return [self._make(iteration, reason) for iteration in range(1, self._iterations + 1)]
@@ -59,6 +61,8 @@ class Track:
 
     def unmet(self, name: str) -> str:
         """Why what needs this probe is skipped."""
+        if self._because:
+            return f"{NEEDS}{name}, which {self._because}"
         if self.measured:
             return f"{NEEDS}{name}, which never passed"
         return f"{NEEDS}{name}, which is {'unsupported' if self.unsupported else NOT_MEASURED}"

@@ -25,7 +25,7 @@ def headline(totals: Totals, suite: Suite) -> str:
         _part(silent, suite.bad),
         _part(totals.not_measured, ("could not be measured", "could not be measured")),
     ]
-    best = f"{totals.full} of {_models(totals.models)} {suite.good[totals.full != 1]}"
+    best = f"{totals.full} of {_models(totals.models)} {suite.good[totals.full != 1 and totals.models != 1]}"
     rest = ", ".join(part for part in others if part)
     return f"{best}; {rest}." if rest else f"{best}."
 
@@ -71,7 +71,7 @@ def _sentence(cell: Cell) -> str:
     if cell.stopped and not cell.counts.passed and not cell.stopped.startswith(DECIDED):
         return _capital(f"{cell.stopped}; {reason}")
     if cell.state is CellState.NOT_MEASURED:
-        return _capital(f"{cell.probe} not measured: {reason}")
+        return _capital(f"not measured: {reason}")
     if cell.state is CellState.FLAKY:
         return _capital(f"{reason} in {cell.counts.failed} of {cell.counts.measured} runs")
     return _capital(reason)

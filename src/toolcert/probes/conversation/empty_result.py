@@ -6,9 +6,8 @@ import re
 
 from toolcert.core.requests import tool_result, user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.history import RESULTS, call_message
+from toolcert.probes.history import RESULTS, answered_on, call_message
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import SEARCH
 
@@ -32,7 +31,7 @@ class EmptyResult(ScriptedProbe):
         question = user(f'Search the web for "{word}" and tell me what was found, or say that nothing was found.')
         call = call_message(None, ("call_b2", "search_web", f'{{"query": "{word}"}}'))
         messages = [question, call, tool_result("call_b2", "")]
-        turn = await answered(talk, messages, feature=RESULTS.over([question]), tools=[SEARCH])
+        turn = await answered_on(talk, messages, feature=RESULTS.over([question]), tools=[SEARCH])
         if turn.answer.called:
             found = finding("result.repeat_call", "the search again", turn=turn.index)
             return failed("makes the same call again after an empty result", found, handled=False)

@@ -7,7 +7,7 @@ from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.probes.asking import Feature, judgeable
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, passed
-from toolcert.probes.history import call_message
+from toolcert.probes.history import ask_on, call_message
 from toolcert.probes.refusing import refuses
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import WEATHER
@@ -27,7 +27,7 @@ class MalformedHistory(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         city = talk.nonce("city")
-        turn = await talk.ask(_history(city, f'{{"city": "{city}'), tools=[WEATHER])
+        _, turn = await ask_on(talk, _history(city, f'{{"city": "{city}'), tools=[WEATHER])
         if turn.fault is not None and turn.fault.kind is not FaultKind.SERVER_ERROR and refuses(turn):
             return passed(answer="refused")
         control = _history(city, f'{{"city": "{city}"}}')

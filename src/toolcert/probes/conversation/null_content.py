@@ -5,9 +5,9 @@ from __future__ import annotations
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.asking import Feature, answered
+from toolcert.probes.asking import Feature
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.history import call_message
+from toolcert.probes.history import answered_on, call_message
 from toolcert.probes.oracle import mentions
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import WEATHER
@@ -28,7 +28,7 @@ class NullContent(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         station = talk.nonce("station")
         history, control = (_history(talk, station, content) for content in (None, "I will look that up."))
-        turn = await answered(talk, history, feature=NULL.over(control), tools=[WEATHER])
+        turn = await answered_on(talk, history, feature=NULL.over(control), tools=[WEATHER])
         if mentions(turn, station):
             return passed(handled=True)
         with_text = await talk.control(control, tools=[WEATHER])

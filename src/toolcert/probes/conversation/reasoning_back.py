@@ -6,7 +6,7 @@ from toolcert.core.requests import user
 from toolcert.diagnose import finding
 from toolcert.probes.asking import REFUSALS, Feature, answered, refused, said
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed
-from toolcert.probes.history import always, with_results
+from toolcert.probes.history import always, with_reasoning, with_results
 from toolcert.probes.oracle import valid_calls, why_not_called
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import WEATHER
@@ -34,9 +34,9 @@ class ReasoningBack(ScriptedProbe):
             return not_applicable("the model shows no reasoning")
         if not valid_calls(turn, "get_weather"):
             return failed(why_not_called(turn, "get_weather"), called=False)
-        without = await talk.ask(with_results(messages, turn, RESULT), tools=[WEATHER])
-        kept = with_results(messages, turn, RESULT, reasoning=True)
-        with_it = await talk.ask(kept, tools=[WEATHER])
+        history = with_results(messages, turn, RESULT)
+        without = await talk.ask(history, tools=[WEATHER])
+        with_it = await talk.ask(with_reasoning(history, turn.answer.reasoning), tools=[WEATHER])
         return await _judge(talk, without, with_it)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.requests import tool_result, user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
-from toolcert.probes.history import RESULTS, call_message
+from toolcert.probes.history import RESULTS, answered_on, call_message
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import WEATHER
 
@@ -30,7 +29,7 @@ class SwappedResults(ScriptedProbe):
             tool_result(f"call_{city.lower()}", f'{{"station": "{stations[city]}"}}') for city in (second, first)
         ]
         messages = [question, call_message(None, *calls), *results]
-        turn = await answered(talk, messages, feature=RESULTS.over([question]), tools=[WEATHER])
+        turn = await answered_on(talk, messages, feature=RESULTS.over([question]), tools=[WEATHER])
         return _judge(turn, stations)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.requests import tool_result, user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.history import RESULTS, always, as_json, call_message, next_turn
+from toolcert.probes.history import RESULTS, always, answered_on, as_json, call_message, next_turn
 from toolcert.probes.oracle import mentions
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import WEATHER
@@ -29,7 +28,7 @@ class ToolError(ScriptedProbe):
         question = user(f"What is the weather in {city}? If the tool fails, tell me its error code.")
         call = call_message(None, ("call_a1", "get_weather", f'{{"city": "{city}"}}'))
         messages = [question, call, tool_result("call_a1", as_json(error))]
-        turn = await answered(talk, messages, feature=RESULTS.over([question]), tools=[WEATHER])
+        turn = await answered_on(talk, messages, feature=RESULTS.over([question]), tools=[WEATHER])
         if turn.answer.called:
             _, turn = await next_turn(talk, messages, turn, always(error), tools=[WEATHER])
         if mentions(turn, code):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.asking import said
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, not_measured, passed
-from toolcert.probes.history import call_message
+from toolcert.probes.asking import said, unmeasured
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
+from toolcert.probes.history import ask_on, call_message
 from toolcert.probes.refusing import refuses
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import WEATHER
+
+RESULT = '{"temperature": 21}'
 
 
 @probe
@@ -25,13 +27,14 @@ class WrongId(ScriptedProbe):
     order = 50
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        turn = await talk.ask(_history(talk, "call_other"), tools=[WEATHER])
+        sent, turn = await ask_on(talk, _history(talk, "call_other"), tools=[WEATHER])
         if turn.fault is None:
             found = finding("history.wrong_id_accepted", "tool_call_id call_other, no such call", turn=turn.index)
             return failed("takes a result with a wrong tool_call_id silently", found)
-        control = await talk.control(_history(talk, "call_d4"), tools=[WEATHER])
+        right = [*sent[:-1], tool_result("call_d4", RESULT)]
+        control = await talk.control(right, tools=[WEATHER])
         if control.fault is not None:
-            return not_measured(said(control.fault))
+            return unmeasured(control.fault)
         if refuses(turn):
             return passed()
         return failed(f"breaks on a wrong tool_call_id ({said(turn.fault)})")
@@ -42,5 +45,5 @@ def _history(talk: Conversation, answered_id: str) -> list[JsonObject]:
     return [
         user(f"What is the weather in {city}?"),
         call_message(None, ("call_d4", "get_weather", f'{{"city": "{city}"}}')),
-        tool_result(answered_id, '{"temperature": 21}'),
+        tool_result(answered_id, RESULT),
     ]

@@ -38,6 +38,7 @@ class LongArguments(ScriptedProbe):
     group = "format"
     title = "Passes on a long argument unchanged"
     meaning = "Files, letters and patches can be handed to a tool."
+    needs = ("basic",)
     order = 70
 
     async def run(self, talk: Conversation) -> ProbeResult:

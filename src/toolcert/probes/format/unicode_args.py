@@ -20,6 +20,7 @@ class UnicodeArguments(ScriptedProbe):
     group = "format"
     title = "Keeps every character of an argument"
     meaning = "Names, addresses and messages in any language survive a call."
+    needs = ("basic",)
     order = 60
 
     async def run(self, talk: Conversation) -> ProbeResult:

@@ -23,6 +23,7 @@ class ZeroParameters(ScriptedProbe):
     group = "format"
     title = "Calls a tool without parameters"
     meaning = "Tools that only do something need no dummy argument."
+    needs = ("basic",)
     order = 80
 
     async def run(self, talk: Conversation) -> ProbeResult:

@@ -7,8 +7,8 @@ from typing import Any
 from toolcert.core.jsontext import NotJson, parse_json
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import said
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, not_measured, passed
+from toolcert.probes.asking import said, unmeasured
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.refusing import refuses
 from toolcert.probes.registry import probe
 
@@ -28,7 +28,7 @@ class ErrorShapes(ScriptedProbe):
         turn = await talk.ask([], max_tokens=16)
         control = await talk.control([user("Say hello.")], max_tokens=16)
         if control.fault is not None:
-            return not_measured(said(control.fault))
+            return unmeasured(control.fault)
         status = turn.exchange.status
         if turn.fault is None:
             return failed("answers a request without messages", status=status)

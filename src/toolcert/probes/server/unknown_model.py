@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import said
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, not_measured, passed
+from toolcert.probes.asking import said, unmeasured
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.refusing import refuses
 from toolcert.probes.registry import probe
 
@@ -30,7 +30,7 @@ class UnknownModel(ScriptedProbe):
             return failed("answers a made-up model id with 200", found)
         control = await talk.control(messages, max_tokens=16)
         if control.fault is not None:
-            return not_measured(said(control.fault))
+            return unmeasured(control.fault)
         if refuses(turn):
             return passed(status=turn.exchange.status)
         what = said(turn.fault) if turn.fault is not None else "an answer outside the protocol"
