@@ -9,7 +9,7 @@ from toolcert.simulate.situations import A_SECOND_CALL, Situation
 _OPTIONS = {
     "call.in_text": ("hermes", "kimi", "mistral", "json"),
     "call.in_reasoning": ("kimi", "mistral", "json"),
-    "call.twice": ("kimi", "mistral", "json"),
+    "call.twice": ("mistral", "json"),
     "envelope.not_openai": ("html", "list", "choices"),
     "finish.nonstandard": ("eos",),
     "stream.framing": ("ids", "role", "bytes", "prefix"),
