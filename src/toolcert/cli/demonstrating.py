@@ -14,6 +14,7 @@ from toolcert.cli.consoles import stderr_console, stdout_console
 from toolcert.core.errors import ExitCode
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.destinations import STDOUT
+from toolcert.reports.examples import write_examples
 from toolcert.reports.formats import write_reports
 from toolcert.reports.ordering import in_order
 from toolcert.reports.progress import progress
@@ -32,7 +33,7 @@ def run(settings: Settings, *, local: bool) -> int:
     summary = in_order(result.summary, settings.sort)
     destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
     if STDOUT not in destinations.values():
-        print_probe(summary, stdout_console(), report=page)
+        print_probe(summary, stdout_console(), report=page, examples=write_examples(Path(result.folder), summary))
     write_reports("probe", summary, destinations | {"html": page})
     return ExitCode.INTERRUPTED if result.interrupted else ExitCode.OK
 

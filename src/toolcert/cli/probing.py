@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -19,6 +20,7 @@ from toolcert.probes.registry import all_probes
 from toolcert.probes.suites import SUITES
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.destinations import STDOUT
+from toolcert.reports.examples import write_examples
 from toolcert.reports.formats import write_reports
 from toolcert.reports.ordering import in_order
 from toolcert.reports.progress import progress
@@ -59,7 +61,8 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
     summary = in_order(result.summary, settings.sort)
     destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
     if STDOUT not in destinations.values():
-        print_probe(summary, stdout_console(), report=destinations.get("html") or result.folder)
+        examples = write_examples(Path(result.folder), summary)
+        print_probe(summary, stdout_console(), report=destinations.get("html") or result.folder, examples=examples)
     write_reports("probe", summary, destinations)
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)

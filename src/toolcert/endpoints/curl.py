@@ -11,16 +11,20 @@ from toolcert.core.targets import EndpointSpec
 _TOKEN_VARIABLE = "WATSONX_TOKEN"  # noqa: S105 - the name of a variable
 
 
-def curl_line(exchange: Exchange, spec: EndpointSpec) -> str:
-    """The command for a POSIX shell; paste it where the variable is set."""
-    body = exchange.sent if exchange.sent is not None else exchange.request.body
+def curl_line(exchange: Exchange, spec: EndpointSpec, *, body_file: str | None = None) -> str:
+    """The command for a POSIX shell; paste it where the variable is set. `body_file` holds a body too long to show."""
     words = ["curl", "-sS", *(["-N"] if exchange.request.stream else []), shlex.quote(exchange.url)]
     words += ["-H", "'Content-Type: application/json'"]
     for header in _headers(spec):
         words += ["-H", _with_variables(header)]
     if spec.ca_bundle:
         words += ["--cacert", shlex.quote(spec.ca_bundle)]
-    return " ".join([*words, "-d", shlex.quote(json.dumps(body, ensure_ascii=False, separators=(",", ":")))])
+    return " ".join([*words, "-d", shlex.quote(f"@{body_file}" if body_file else _body(exchange))])
+
+
+def _body(exchange: Exchange) -> str:
+    body = exchange.sent if exchange.sent is not None else exchange.request.body
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
 def token_line(spec: EndpointSpec) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 from rich.text import Text
@@ -21,15 +21,17 @@ WIDE = 110
 SHOWN_CAUSES = 12
 
 
-def print_probe(summary: ProbeSummary, console: Console, *, report: str = "") -> None:
-    """Print the whole result."""
+def print_probe(
+    summary: ProbeSummary, console: Console, *, report: str = "", examples: Mapping[str, str] | None = None
+) -> None:
+    """Print the whole result; `examples` are the files of the requests behind the findings, by code."""
     glyphs = glyphs_for(console.file)
     blocks = [
         [Text(visible(summary.headline), "bold"), *(Text(visible(line)) for line in summary.lines)],
         list(_models(summary, glyphs, console.width)),
         list(_matrix(summary, glyphs)) if len(summary.probes) > 1 else [],
         list(vendors_side_by_side(summary)),
-        list(_causes(summary, console.width)),
+        list(_causes(summary, console.width, examples or {})),
         [Text(_sum(summary, report), "dim")],
     ]
     for number, block in enumerate(block for block in blocks if block):
@@ -41,7 +43,7 @@ def print_probe(summary: ProbeSummary, console: Console, *, report: str = "") ->
 
 def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]:
     column = _model_column(summary)
-    head = f"{fit('MODEL', column)} SCORE VERDICT          RELIABLE {axis(summary.threshold)}  CALL s"
+    head = f"{fit('MODEL', column)}  SCORE VERDICT          RELIABLE {axis(summary.threshold)}  CALL s"
     wide = width >= WIDE
     yield Text(head + ("  ANSWER s  MAIN REASON" if wide else ""), "dim")
     room = width - len(head) - 12
@@ -57,13 +59,18 @@ def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]
 def _model_line(summary: ProbeSummary, model: ModelSummary, column: int, glyphs: Glyphs) -> Text:
     role, word = verdict_of(model)
     line = Text(fit(label_of(summary, model), column))
-    line.append(f" {model.score!s:>5} ")
+    line.append(f" {_score(model):>6} ")
     line.append(f"{getattr(glyphs, role)} {word:<15}", STYLES[role])
     rate = model.reliability.rate
     line.append(f"{rate!s:>7} " if rate.n else f"{glyphs.cannot:>7} ")
     line.append(whisker(rate, summary.threshold, glyphs) if rate.n else " " * WIDTH)
     line.append(f"  {seconds(model.seconds('call')):>6}")
     return line
+
+
+def _score(model: ModelSummary) -> str:
+    score = model.score
+    return f"{score.low:.0f}" if score.settled else f"{score.low:.0f}-{score.high:.0f}"
 
 
 def _model_column(summary: ProbeSummary) -> int:
@@ -102,14 +109,14 @@ def _cell(cell: Cell, glyphs: Glyphs) -> tuple[str, str]:
     return getattr(glyphs, role), STYLES[role]
 
 
-def _causes(summary: ProbeSummary, width: int) -> Iterator[Text]:
+def _causes(summary: ProbeSummary, width: int, examples: Mapping[str, str]) -> Iterator[Text]:
     for cause in summary.causes[:SHOWN_CAUSES]:
         line = Text(f"{cause.severity.value:<8} ", SEVERITY_STYLES[cause.severity])
         line.append(f"{cause.code:<24} ")
         line.append(f"{plural(len(cause.models), 'model'):<10} {cause.count:>4}x  ", "dim")
         line.append(cause.title)
         yield line
-        yield from _example(summary, cause, width)
+        yield from _example(summary, cause, width, examples.get(cause.code))
     hidden = len(summary.causes) - SHOWN_CAUSES
     if hidden > 0:
         yield Text(f"and {plural(hidden, 'more cause')}; the JSON and HTML reports list all.", "dim")
@@ -117,11 +124,11 @@ def _causes(summary: ProbeSummary, width: int) -> Iterator[Text]:
         yield Text("toolcert findings CODE explains a code.", "dim")
 
 
-def _example(summary: ProbeSummary, cause: Cause, width: int) -> Iterator[Text]:
+def _example(summary: ProbeSummary, cause: Cause, width: int, body_file: str | None) -> Iterator[Text]:
     example = cause.example
     if example.evidence:
         yield Text(f"         {shorten(visible(example.evidence), width - 9)}", "dim")
-    if curl := reproduce(summary, example):
+    if curl := reproduce(summary, example, body_file):
         yield Text(f"         {curl}", "dim")
 
 

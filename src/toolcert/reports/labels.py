@@ -25,13 +25,14 @@ def endpoint_of(summary: ProbeSummary, case: str) -> EndpointLine:
     return next((line for line in summary.endpoints if case.startswith(f"{line.name}/")), summary.endpoints[0])
 
 
-def reproduce(summary: ProbeSummary, example: Example) -> str:
+def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = None) -> str:
     """The curl line that sends an example again; empty where its request was not kept."""
     if example.body is None:
         return ""
     line = endpoint_of(summary, example.case)
     spec = EndpointSpec(name=line.name, dialect=line.dialect, base_url=line.base_url, key_env=line.key_env)
-    return visible(curl_line(Exchange(request=Request(body=example.body), url=example.url), spec))
+    exchange = Exchange(request=Request(body=example.body), url=example.url)
+    return visible(curl_line(exchange, spec, body_file=body_file))
 
 
 def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:
