@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from toolcert.cli.main import cli
@@ -54,3 +55,9 @@ def test_nonsense_gets_no_suggestion() -> None:
     result = run("qqqqqq")
     assert result.exit_code == 2
     assert "Did you mean" not in result.stderr
+
+
+def test_a_shell_completes_codes() -> None:
+    completion = ShellComplete(cli, {}, "toolcert", "_TOOLCERT_COMPLETE")
+    offered = [item.value for item in completion.get_completions(["findings"], "finish.a")]
+    assert offered == ["finish.absent"]

@@ -15,8 +15,15 @@ _WIDTH = 96
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
+def _codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The codes that a shell may complete to."""
+    from toolcert.diagnose import catalogue
+
+    return [kind.code for kind in catalogue() if kind.code.startswith(incomplete)]
+
+
 @click.command(short_help="Explain the findings, or one of them by its code.")
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=_codes)
 def findings(code: str | None) -> None:
     """Explain the findings, or one of them by its code.
 

@@ -7,6 +7,7 @@ from toolcert.simulate.faults import Mode, SeenBy, all_faults, find_fault
 from toolcert.simulate.situations import A_SECOND_CALL, Situation
 
 _OPTIONS = {
+    "args.escaped": ("twice",),
     "call.in_text": ("hermes", "kimi", "mistral", "json"),
     "call.in_reasoning": ("kimi", "mistral", "json"),
     "call.twice": ("mistral", "json"),

@@ -42,9 +42,14 @@ def double_encoded(body: JsonObject, _ask: Ask) -> JsonObject:
 
 
 @fault("args.escaped", Stage.BODY, A_CALL)
-def escaped(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Writes every letter beyond ASCII as an escape."""
-    return each_arguments(body, lambda text: text.encode("ascii", "backslashreplace").decode().replace("\\x", "\\u00"))
+def escaped(body: JsonObject, ask: Ask) -> JsonObject:
+    """Writes every letter beyond ASCII as an escape; option `twice`: as an escape that stays one."""
+    extra = "\\" if ask.option == "twice" else ""
+
+    def escape(letter: str) -> str:
+        return letter if letter.isascii() else json.dumps(letter)[1:-1].replace("\\u", f"{extra}\\u")
+
+    return each_arguments(body, lambda text: "".join(map(escape, text)))
 
 
 @fault("args.doubled", Stage.BODY, A_CALL)
