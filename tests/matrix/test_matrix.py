@@ -28,6 +28,7 @@ FAITHFUL = "faithful"
 FAULTS = list(all_faults())
 SHOWN_BY_ONE_ANSWER = [fault for fault in FAULTS if fault.seen_by is SeenBy.EXCHANGE]
 SHOWN_BY_A_PROBE = [fault for fault in FAULTS if fault.seen_by is SeenBy.PROBE]
+SHOWN_BY_COMPARING = [fault for fault in FAULTS if fault.seen_by is SeenBy.COMPARISON]
 SITUATIONS = [value for value in vars(situations).values() if isinstance(value, Situation)]
 PATIENT = Timeouts(connect=10, read=30, between_chunks=30, total=60)
 IMPATIENT = Timeouts(connect=10, read=0.4, between_chunks=0.4, total=5)
@@ -49,6 +50,13 @@ async def answer(vendor: Vendor, model: str, situation: Situation, mode: Mode) -
     request = Request(body=situation.request(model, stream=mode is Mode.STREAM))
     async with opened(vendor, timeouts) as session:
         return await session.ask(request)
+
+
+def asked_as(situation: Situation, opening: str) -> Situation:
+    """The situation with other words before its question."""
+    (question,) = situation.body["messages"]
+    messages = [{**question, "content": opening + question["content"]}]
+    return Situation(name=situation.name, body={**situation.body, "messages": messages})
 
 
 def codes(exchange: Exchange) -> set[str]:
@@ -91,6 +99,23 @@ async def test_a_probe_shows_exactly_the_fault(fault: Fault) -> None:
     with Vendor(models=[fault.model]) as vendor:
         record = await probed(vendor, fault.model, fault.probe)
     assert set(record.codes) == {fault.code, *fault.companions}, record.reason
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("fault", SHOWN_BY_COMPARING, ids=[fault.code for fault in SHOWN_BY_COMPARING])
+async def test_what_only_a_comparison_shows_leaves_single_answers_clean(
+    vendor: Vendor, fault: Fault, mode: Mode
+) -> None:
+    """Each answer is in order; beside a faithful vendor's answers to the same questions they differ."""
+    facts: dict[str, list[tuple[bool, int]]] = {FAITHFUL: [], fault.model: []}
+    for question in ("", *(f"Question {letter}: " for letter in "ABCDEFGHIJKL")):
+        situation = asked_as(fault.situation, question)
+        for model, seen in facts.items():
+            exchange = await answer(vendor, model, situation, mode)
+            reply = read_reply(exchange)
+            assert codes(exchange) == set()
+            seen.append((reply.called, (reply.usage or {})["prompt_tokens"]))
+    assert facts[FAITHFUL] != facts[fault.model]
 
 
 @pytest.mark.parametrize("probe", PROBES)
