@@ -14,10 +14,12 @@ from toolcert.api.endpoint import Endpoint, as_endpoint
 from toolcert.api.running import new_run_id, open_sessions, run_folder, versions, wait_for
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.settings.argv import without_secrets
 from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
+from toolcert.verify.replay import Replay, replay
 from toolcert.verify.source import Source
 from toolcert.version import __version__
 
@@ -56,6 +58,13 @@ def verify(
 ) -> VerifyRun:
     """Replay a dataset against a model and judge every answer."""
     return wait_for(verify_async(dataset, endpoint, options, handlers))
+
+
+async def replay_async(record: Record, manifest: Manifest, endpoint: Endpoint | str) -> Replay:
+    """Send the request behind one record again and judge both answers."""
+    given = as_endpoint(endpoint).with_settings(extra_body={})  # the recorded request holds it already
+    async with open_sessions([given]) as sessions:
+        return await replay(record, manifest, sessions[given.spec.name])
 
 
 def _manifest(spec: EndpointSpec) -> Manifest:

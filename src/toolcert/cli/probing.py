@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from rich.console import Console
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun, probe_job
 from toolcert.api.running import wait_for
-from toolcert.cli.consoles import ask_key, stderr_console, stdout_console
+from toolcert.cli.consoles import ask_key, confirm_requests, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.endpoints.choosing import choose_endpoints
 from toolcert.probes.gates import check_gate_codes, failed_gates
@@ -27,16 +26,15 @@ from toolcert.reports.progress import progress
 from toolcert.reports.text import plural
 from toolcert.runs.encoding import Keep
 from toolcert.settings import Settings
-from toolcert.settings.addresses import is_loopback
 
 REPORTS = ("json", "junit", "markdown", "csv", "html")
-MANY_REQUESTS = 500
-"""From here on a run against somebody else's machine is worth a question: it costs money."""
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
     """Plan, ask, report; the exit code of the command."""
     check_gate_codes(settings.fail_on)
+    if isinstance(settings.fail_under, str):
+        raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
     chosen = choose_endpoints(settings, names, ask_key())
     endpoints = [Endpoint.of(one.spec, one.key, one.model, one.exclude) for one in chosen]
     options = probe_options(settings)
@@ -110,16 +108,7 @@ def confirm(job: ProbeJob, endpoints: Sequence[Endpoint], *, yes: bool) -> None:
     planned = job.plan.requests_planned()
     if job.options.max_requests is not None:
         planned = min(planned, job.options.max_requests)
-    elsewhere = [endpoint for endpoint in endpoints if not is_loopback(endpoint.spec.base_url)]
-    if yes or not elsewhere or planned <= MANY_REQUESTS:
-        return
-    question = (
-        f"This sends up to {plural(planned, 'request')} to {elsewhere[0].spec.base_url or elsewhere[0].spec.name}"
-    )
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{question}.", remedy="Add --yes if that is meant, or set --max-requests.")
-    if not click.confirm(f"{question}. Go on?", err=True):
-        raise click.Abort
+    confirm_requests(planned, [endpoint.spec for endpoint in endpoints], yes=yes)
 
 
 def print_plan(job: ProbeJob, console: Console) -> None:

@@ -20,9 +20,13 @@ class Entry(NamedTuple):
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Measure": {
         "probe": Entry("toolcert.cli.probe:probe", "Probe models: do they call tools, rightly, and how surely?"),
+        "verify": Entry("toolcert.cli.verify:verify", "Replay a dataset of requests against one model."),
+        "replay": Entry("toolcert.cli.replay:replay", "Send one row of a run again and show both answers."),
         "demo": Entry("toolcert.cli.demo:demo", "Probe simulated models, and a real small one, on this machine."),
     },
     "Read results": {
+        "show": Entry("toolcert.cli.show:show", "Show one row of a run: request, answer, findings, curl."),
+        "dataset": Entry("toolcert.cli.dataset:dataset", "Check or describe a dataset of requests."),
         "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),
     },
     "Endpoints": {
@@ -31,6 +35,9 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "doctor": Entry("toolcert.cli.doctor:doctor", "Find out why an endpoint does not work."),
     },
     "Set up": {
+        "simulate": Entry(
+            "toolcert.cli.simulate:simulate", "Serve simulated models, faithful and faulty, to test clients with."
+        ),
         "completion": Entry("toolcert.cli.completion:completion", "Print the script that completes toolcert commands."),
     },
 }

@@ -16,7 +16,8 @@ _PROBE = {
     "html": "html.probe_page:probe_html",
     "badge": "badge:probe_badge",
 }
-RENDERERS: Mapping[str, Mapping[str, str]] = {"probe": _PROBE}
+_VERIFY = {"json": "json_report:verify_json"}
+RENDERERS: Mapping[str, Mapping[str, str]] = {"probe": _PROBE, "verify": _VERIFY}
 """Job to format to `module:function`; loaded when asked for, because templates and XML are not free."""
 
 

@@ -101,6 +101,13 @@ class Whole(Number):
         return super()._expected(noun)
 
 
+class Floor(Number):
+    """The least a figure may be: one number, or several figures by name as in `schema=0.98,trigger=95%`."""
+
+    def read(self, raw: Any, folder: Path) -> Any:
+        return raw.strip() if isinstance(raw, str) and "=" in raw else super().read(raw, folder)
+
+
 class Switch:
     """Yes or no."""
 

@@ -41,6 +41,10 @@ class VerifyPlan:
         self._seen = SeenRows()
         self.total = self.selection.total(dataset)
 
+    @property
+    def adapter_name(self) -> str:
+        return type(self._adapter).__name__
+
     def sources(self) -> Mapping[str, Iterator[Case]]:
         """The rows that are to be asked, for the one endpoint there is."""
         return {self._spec.name: self.cases()}
@@ -59,7 +63,7 @@ class VerifyPlan:
     def _case(self, line: Line) -> Case:
         body = None if line.body is None else prepare(line.body, self._shaping, self._adapter)
         key, extra = self._identify(line, body)
-        occurrence, first = self._seen.occurrence(hash(key), line.index)
+        occurrence, first = self._seen.occurrence(key, line.index)
         problems = line.findings
         if occurrence > 1:
             key = f"{key}~{occurrence}"

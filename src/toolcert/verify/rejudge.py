@@ -106,7 +106,7 @@ def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
             f"{folder} was kept as {parameters['keep']}: the raw answers that judging needs are not in it.",
             remedy="Run again with --keep raw.",
         )
-    adapter = _adapter_of(reader.manifest)
+    adapter = adapter_of_run(reader.manifest)
     for record in reader.records():
         yield Rejudged(record=_again(record, adapter), before=record.row.valid if record.row else None)
 
@@ -115,11 +115,11 @@ def _again(record: Record, adapter: ModelAdapter) -> Record:
     if record.outcome is Outcome.SKIPPED or not record.detail.exchanges:
         return record
     exchange = record.detail.exchanges[-1]
-    row = Row.of_record(record, _problems(record, exchange))
+    row = Row.of_record(record, dataset_problems(record, exchange))
     return judge_row(row, exchange, adapter, at=record.at)
 
 
-def _problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:
+def dataset_problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:
     """The dataset's faults: those of the tools found anew, the others as they were."""
     fresh = describe(exchange.request.body.get("tools")).findings
     earlier = (finding for finding in record.detail.findings if finding.code.startswith(DATASET))
@@ -149,7 +149,8 @@ def record_of_older(older: OlderRow, endpoint: str) -> Record:
     return judge_row(row, older.exchange(), get_adapter(model), at=0.0)
 
 
-def _adapter_of(manifest: Manifest) -> ModelAdapter:
+def adapter_of_run(manifest: Manifest) -> ModelAdapter:
+    """The adapter a run was made with."""
     name = manifest.parameters.get("adapter")
     if isinstance(name, str) and ":" in name:
         load_adapter(name)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from array import array
 
 _START = 1 << 10
+_WHOLE = (1 << 64) - 1
 _FULL = 0.85
 """Above this load the search for a free slot gets long; below it, memory is wasted."""
 
 
 class SeenRows:
-    """Counts occurrences of a digest and remembers the first line of each (open addressing)."""
+    """Counts occurrences of keys and remembers the first line of each (open addressing over their hashes)."""
 
     def __init__(self) -> None:
         self._digests = array("Q", bytes(8 * _START))
@@ -19,9 +20,9 @@ class SeenRows:
         self._repeats: dict[int, int] = {}
         """Occurrences of those digests that came more than once: few, so a dictionary may hold them."""
 
-    def occurrence(self, digest: int, line: int) -> tuple[int, int]:
-        """Which occurrence this is, from 1, and the line of the first one."""
-        digest = digest or 1  # zero marks a free slot
+    def occurrence(self, key: str, line: int) -> tuple[int, int]:
+        """Which occurrence of `key` this is, from 1, and the line of the first one."""
+        digest = hash(key) & _WHOLE or 1  # zero marks a free slot
         slot = self._slot(digest)
         if self._digests[slot]:
             self._repeats[digest] = self._repeats.get(digest, 1) + 1

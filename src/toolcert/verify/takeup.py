@@ -101,6 +101,14 @@ def take_up(folder: Path, target: str, *, only_failed: bool = False) -> Earlier:
     return Earlier(Keys(head.case for head in reader.heads()), again)
 
 
+def look_at(folder: Path, target: str) -> Earlier:
+    """What a run in `folder` has measured of `target`, without changing anything there."""
+    if not is_run(folder):
+        return Earlier()
+    heads = RunReader(folder).heads()
+    return Earlier(Keys(head.case for head in heads if settled(head) and head.case.startswith(f"{target}-")))
+
+
 def follow_moved_lines(folder: Path, earlier: Earlier) -> None:
     """Give records taken over the numbers their lines have now; those of lines that are gone are set aside."""
     if not len(earlier):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcert.settings.kinds import Choice, Number, Switch, Text, Whole
+from toolcert.settings.kinds import Number, Switch, Text, Whole
 from toolcert.settings.option import Option
 
 _MODELS = "Models"
@@ -88,13 +88,6 @@ ASKING: tuple[Option, ...] = (
     Option(name="temperature", group=_BODY, kind=Number(0, 2), help="Sampling temperature."),
     Option(name="max-tokens", group=_BODY, kind=Whole(1), help="Most tokens an answer may have."),
     Option(name="seed", group=_BODY, kind=Whole(), help="Seed for everything random, and sent where servers take one."),
-    Option(
-        name="stream",
-        group=_BODY,
-        kind=Choice("as-given", "always", "never"),
-        default="as-given",
-        help="Whether answers are streamed.",
-    ),
     Option(
         name="dry-run",
         group=_COST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcert.settings.kinds import Choice, InputFile, Number, Switch, Text, Whole
+from toolcert.settings.kinds import Choice, Floor, InputFile, Number, Switch, Text, Whole
 from toolcert.settings.option import Option
 
 _WHAT = "Probes"
@@ -60,8 +60,8 @@ PROBING: tuple[Option, ...] = (
     Option(
         name="fail-under",
         group=_GATES,
-        kind=Number(0, 100, metavar="SCORE"),
-        help="Exit 1 when a model scores less than this (0 to 100).",
+        kind=Floor(0, 100, metavar="SCORE|NAME=SHARE,..."),
+        help="Exit 1 when less is reached: a score of 0 to 100 in probe, schema=0.98,trigger=95% in verify.",
     ),
     Option(
         name="fail-on",

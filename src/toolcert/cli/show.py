@@ -1,0 +1,31 @@
+"""`toolcert show`: one row or case of a run, with its evidence."""
+
+from __future__ import annotations
+
+import click
+
+from toolcert.core.errors import ExitCode
+
+
+@click.command(short_help="Show one row of a run: request, answer, findings, curl.")
+@click.argument("run", metavar="RUN")
+@click.argument("row", metavar="ROW")
+@click.option("--json", "as_json", is_flag=True, help="The record as JSON.")
+def show(run: str, row: str, as_json: bool) -> int:
+    """Show one row of a run: request, answer, findings, and the curl line that sends it again.
+
+    RUN is a run folder or an older results.jsonl; ROW is a line of the dataset, or the key of a case.
+    """
+    from pathlib import Path
+
+    from toolcert.cli.consoles import stdout_console
+    from toolcert.reports.console_record import print_record, record_json
+    from toolcert.verify.lookup import find_row
+    from toolcert.verify.rejudge import manifest_of
+
+    found = find_row(Path(run), row)
+    if as_json:
+        click.echo(record_json(found.record))
+    else:
+        print_record(found, manifest_of(Path(run)), stdout_console())
+    return ExitCode.OK

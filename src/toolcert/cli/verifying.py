@@ -1,0 +1,154 @@
+"""What `toolcert verify` does once its options are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.running import wait_for
+from toolcert.api.verifying import run_job, verify_job
+from toolcert.cli.consoles import ask_key, confirm_requests, stderr_console, stdout_console
+from toolcert.core.errors import ExitCode, GateError, UsageError
+from toolcert.endpoints.choosing import choose_endpoints
+from toolcert.reports.console_dataset import dry_run_lines
+from toolcert.reports.console_verify import print_blocks, print_differences, print_verify
+from toolcert.reports.destinations import STDOUT
+from toolcert.reports.formats import write_reports
+from toolcert.reports.live_verify import VerifyFigures
+from toolcert.reports.progress import progress
+from toolcert.runs.encoding import Keep
+from toolcert.settings import Settings
+from toolcert.verify.dry_run import dry_run
+from toolcert.verify.figures import VerifySummary
+from toolcert.verify.gates import missed_gates, parse_gates
+from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
+from toolcert.verify.rejudge import Rules, rejudge
+
+REPORTS = ("json",)
+
+
+def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
+    """Plan, ask, report; the exit code of the command."""
+    if resume and settings.fresh:
+        raise UsageError("--resume and --fresh exclude each other.")
+    if earlier is not None:
+        return _judge_again(dataset, earlier, Rules(rules), settings)
+    if dataset is None:
+        raise UsageError("which dataset?", remedy="Name a JSONL file of requests, or - for stdin.")
+    return _ask(dataset, settings)
+
+
+def _ask(dataset: str, settings: Settings) -> int:
+    endpoint = _endpoint(settings)
+    with verify_job(dataset, endpoint, verify_options(settings)) as job:
+        if settings.dry_run:
+            _print_plan(job)
+            return ExitCode.OK
+        _confirm(job, yes=settings.yes)
+        result = _run_shown(job, endpoint, settings)
+    return conclude(result, settings)
+
+
+def _run_shown(job: VerifyJob, endpoint: Endpoint, settings: Settings) -> VerifyRun:
+    figures = VerifyFigures()
+    console = Console(quiet=True) if settings.quiet else stderr_console()
+    title = f"verify {job.dataset.source.name}  {job.shaping.model} at {endpoint.spec.name}  run {job.manifest.run}"
+    with progress(title, console, extra=figures.line) as display:
+        return wait_for(run_job(job, endpoint.key, [figures, display]))
+
+
+def conclude(result: VerifyRun, settings: Settings) -> int:
+    """Print the result, write the reports, close the gates."""
+    report(result.summary, settings, result.folder)
+    if result.interrupted:
+        click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
+        return ExitCode.INTERRUPTED
+    if result.summary.nothing_measured:
+        causes = ", ".join(f"{rows} {cause}" for cause, rows in result.summary.not_measured_by.items())
+        click.echo(f"Nothing could be measured: {causes or 'no row could be asked'}.", err=True)
+        return ExitCode.NOTHING_MEASURED
+    if result.missed:
+        raise GateError("\n".join(result.missed))
+    return ExitCode.OK
+
+
+def report(summary: VerifySummary, settings: Settings, folder: str) -> None:
+    """The result on stdout, and every report that was asked for."""
+    destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
+    if STDOUT not in destinations.values():
+        print_verify(summary, stdout_console(), slices=settings.slice, report=folder)
+    write_reports("verify", summary, destinations)
+
+
+def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
+    if dataset is not None:
+        raise UsageError("--from judges what was answered; it takes no dataset.")
+    judged = rejudge(Path(earlier), rules)
+    report(judged.summary, settings, earlier)
+    if STDOUT not in [getattr(settings, name) for name in REPORTS]:
+        console = stdout_console()
+        console.print()
+        print_differences(judged.differences, console)
+    missed = list(missed_gates(parse_gates(_gates(settings)), judged.summary))
+    if missed:
+        raise GateError("\n".join(missed))
+    return ExitCode.OK
+
+
+def verify_options(settings: Settings) -> VerifyOptions:
+    """The options of the command as the library takes them."""
+    return VerifyOptions(
+        model=_model(settings),
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        stream=None if settings.as_recorded else settings.stream,
+        model_type=settings.model_type,
+        adapter=settings.adapter,
+        use_raw_completions=settings.use_raw_completions,
+        tokenizer_model=settings.tokenizer_model,
+        limit=settings.limit,
+        sample=settings.sample,
+        seed=settings.seed or 0,
+        where=settings.where,
+        output=settings.output,
+        fresh=settings.fresh,
+        only_failed=settings.only_failed,
+        max_requests=settings.max_requests,
+        keep=Keep(settings.keep),
+        fail_under=_gates(settings),
+    )
+
+
+def _endpoint(settings: Settings) -> Endpoint:
+    chosen = choose_endpoints(settings, (), ask_key())
+    if len(chosen) > 1:
+        raise UsageError("verify asks one endpoint at a time.", remedy="Run it once for each, then `toolcert compare`.")
+    return Endpoint.of(chosen[0].spec, chosen[0].key)
+
+
+def _model(settings: Settings) -> str:
+    if len(settings.model) != 1:
+        raise UsageError("verify asks one model.", remedy="Name it: --model ID; `toolcert models` lists them.")
+    return str(settings.model[0])
+
+
+def _gates(settings: Settings) -> str:
+    given = settings.fail_under
+    if isinstance(given, float):
+        raise UsageError(f"--fail-under {given:g}: of which figure?", remedy="Write it as schema=0.98 or trigger=95%.")
+    return given or ""
+
+
+def _confirm(job: VerifyJob, *, yes: bool) -> None:
+    planned = job.selection.total(job.dataset) or job.dataset.source.count()
+    confirm_requests(min(planned, job.options.max_requests or planned), [job.spec], yes=yes)
+
+
+def _print_plan(job: VerifyJob) -> None:
+    folder = Path(job.options.output) if job.options.output else None
+    lines = dry_run_lines(dry_run(job, folder))
+    print_blocks([[Text(line) for line in block] for block in lines], stdout_console())

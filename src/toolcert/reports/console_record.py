@@ -1,0 +1,118 @@
+"""One record on the console: what was asked, what came, what is wrong with it, and how to ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
+from toolcert.core.replies import Reply
+from toolcert.diagnose import kind_of
+from toolcert.endpoints.curl import curl_line
+from toolcert.reports.console_verify import print_blocks
+from toolcert.reports.glyphs import SEVERITY_STYLES
+from toolcert.reports.text import plural, seconds, visible
+from toolcert.runs.encoding import encode_record
+from toolcert.verify.lookup import Found
+from toolcert.verify.replay import Replay
+from toolcert.wire.reading import read_reply
+
+
+def print_record(found: Found, manifest: Manifest, console: Console) -> None:
+    """The whole record, one exchange after the other."""
+    record = found.record
+    spec = next((spec for spec in manifest.endpoints if spec.name == record.endpoint), None)
+    blocks: list[list[Text]] = [list(_head(record))]
+    for number, exchange in enumerate(record.detail.exchanges):
+        blocks.append([Text("request", "bold"), *_json_lines(exchange.request.body)])
+        kept = found.replies[number] if number < len(found.replies) else None
+        blocks.append([Text("answer", "bold"), *_answer(exchange, kept)])
+    blocks.append(list(_findings(record)))
+    if spec is not None:
+        lines = [Text(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]
+        blocks.append([Text("send it again", "bold"), *lines] if lines else [])
+    print_blocks(blocks, console)
+
+
+def print_replay(both: Replay, console: Console) -> None:
+    """The answers then and now, and whether they agree."""
+    blocks: list[list[Text]] = []
+    for title, record in (("then", both.before), ("now", both.after)):
+        answer = list(_answer(record.detail.exchanges[-1])) if record.detail.exchanges else []
+        blocks.append([Text(title, "bold"), *_head(record), *answer, *_findings(record)])
+    blocks.append([Text(_agreement(both))])
+    print_blocks(blocks, console)
+
+
+def record_json(record: Record) -> str:
+    """The record for programs; the raw answer as text."""
+    return msgspec.json.format(encode_record(record), indent=2).decode()
+
+
+def _head(record: Record) -> Iterator[Text]:
+    where = f"row {record.row.index}" if record.row is not None else record.case
+    yield Text(visible(f"{where}  {record.model} at {record.endpoint}: {record.outcome.value}"), "bold")
+    if record.reason:
+        yield Text(visible(record.reason))
+    if record.row is not None and record.row.seconds is not None:
+        tries = plural(record.row.attempts, "attempt")
+        yield Text(visible(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}"), "dim")
+
+
+def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Text]:
+    if exchange.fault is not None:
+        status = "" if exchange.fault.status is None else f"status {exchange.fault.status}: "
+        yield Text(visible(f"none: {status}{exchange.fault.message}"))
+        return
+    if exchange.event_stream or not exchange.payload:
+        yield from _assembled(kept or read_reply(exchange))
+        return
+    try:
+        yield from _json_lines(msgspec.json.decode(exchange.payload))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        yield Text(visible(exchange.payload.decode("utf-8", "replace")))
+
+
+def _assembled(reply: Reply) -> Iterator[Text]:
+    """A streamed answer put together; the raw events are in the record."""
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
+    shown = {
+        "content": reply.content,
+        "reasoning": reply.reasoning,
+        "tool_calls": calls or None,
+        "finish_reason": reply.finish_reason,
+        "usage": reply.usage,
+    }
+    yield from _json_lines({name: value for name, value in shown.items() if value is not None})
+
+
+def _findings(record: Record) -> Iterator[Text]:
+    if not record.detail.findings:
+        yield Text("no finding")
+    for found in record.detail.findings:
+        line = Text(f"{found.severity.value:<8} ", SEVERITY_STYLES[found.severity])
+        line.append(f"{found.code}: {kind_of(found.code).title} ")
+        line.append(visible(found.evidence), "dim")
+        yield line
+
+
+def _json_lines(value: Any) -> Iterator[Text]:
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return (Text(visible(line)) for line in text.splitlines())
+
+
+def _agreement(both: Replay) -> str:
+    then, now = both.before.row, both.after.row
+    if then is None or now is None or now.called is None or then.called is None:
+        return "The answers cannot be compared."
+    if then.calls == now.calls:
+        return "Both make the same calls." if then.calls else "Both answer in text."
+    if then.names == now.names:
+        return "Both call the same tools, with other arguments."
+    return f"Then: {', '.join(then.names) or 'text'}. Now: {', '.join(now.names) or 'text'}."

@@ -1,0 +1,199 @@
+"""The result of a verify run on the console: verdict, funnel, vendor, dataset, slices. Fits 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from toolcert.reports.glyphs import SEVERITY_STYLES
+from toolcert.reports.text import NO_VALUE, count, duration, fit, percent, plural, seconds, shorten, visible
+from toolcert.verify.figures import FindingLine, Share, SliceLine, Times, VerifySummary
+from toolcert.verify.rejudge import Difference
+
+WIDE = 110
+"""From this width on rates, times and the worst tools have room."""
+BAR = 38
+SHOWN_FINDINGS = 12
+SHOWN_SLICES = 20
+SHOWN_DIFFERENCES = 50
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_DATASET_WORDS = {
+    "dataset.not_json": "not JSON",
+    "dataset.not_object": "no object",
+    "dataset.no_messages": "without messages",
+    "dataset.bad_schema": "with a bad schema",
+    "dataset.duplicate_tool": "with a tool twice",
+    "dataset.wrong_type": "with a wrong type",
+    "dataset.duplicate": "duplicates",
+    "args.empty": "empty arguments where none are needed",
+}
+
+
+def print_verify(summary: VerifySummary, console: Console, *, slices: Sequence[str] = (), report: str = "") -> None:
+    """Print the whole result."""
+    wide = console.width >= WIDE
+    blocks = [
+        [Text(visible(summary.headline), "bold"), *(Text(visible(line)) for line in summary.lines)],
+        list(_funnel(summary, console, wide=wide)),
+        [*_vendor(summary, console.width), *_dataset(summary)],
+        list(_figures(summary, wide=wide)),
+        *(list(_slice(summary, kind)) for kind in slices),
+        [Text(_sum(summary, report), "dim")],
+    ]
+    print_blocks(blocks, console)
+
+
+def print_blocks(blocks: Sequence[Sequence[Text]], console: Console) -> None:
+    """Blocks of lines with an empty line between them."""
+    for number, block in enumerate(block for block in blocks if block):
+        if number:
+            console.print()
+        for line in block:
+            console.print(line, soft_wrap=True, highlight=False)
+
+
+def _funnel(summary: VerifySummary, console: Console, *, wide: bool) -> Iterator[Text]:
+    rows = summary.rows
+    invalid = f"{count(rows.invalid)} invalid" + (f", {count(rows.unjudged)} not judged" if rows.unjudged else "")
+    unreadable = f", {count(rows.unreadable)} unreadable" if rows.unreadable else ""
+    steps = [
+        ("sent", rows.sent, f"{count(rows.skipped)} skipped" if rows.skipped else "", None),
+        ("answered", rows.answered, f"{count(rows.sent - rows.answered)} not measured", summary.answered),
+        ("called", rows.called, f"{count(rows.in_text)} in text{unreadable}", summary.called),
+        ("valid", rows.valid, invalid, summary.valid),
+    ]
+    beside = _beside(summary) if wide else []
+    unicode = console.encoding.lower().startswith("utf")
+    for number, (word, rows_left, lost, share) in enumerate(steps):
+        line = f"{word:<9}{count(rows_left):>6} {bar(rows_left, rows.sent, unicode=unicode)} {lost:<24}"
+        if wide:
+            line += f"{percent(share.value) if share else '':>8}   {beside[number] if number < len(beside) else ''}"
+        yield Text(visible(line.rstrip()))
+
+
+def bar(part: int, whole: int, width: int = BAR, *, unicode: bool = True) -> str:
+    """A bar of so many columns, to an eighth of a column."""
+    eighths = round(8 * width * part / whole) if whole else 0
+    full, rest = divmod(eighths, 8)
+    if not unicode:
+        return ("#" * round(eighths / 8)).ljust(width)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def _beside(summary: VerifySummary) -> list[str]:
+    """What a wide console shows right of the funnel: times, then the worst tools."""
+    times = {line.label: line for line in summary.times}
+    lines = [_time_text(times[label]) for label in ("first token", "whole answer") if label in times]
+    faulty = [tool for tool in summary.tools if tool.valid.k < tool.valid.n]
+    worst = sorted(faulty, key=lambda tool: tool.valid.k - tool.valid.n)[:2]
+    heads = ["worst tool   ", "             "]
+    lines += [
+        f"{head} {fit(tool.name, 24)} {tool.valid.k}/{tool.valid.n}" for head, tool in zip(heads, worst, strict=False)
+    ]
+    return lines
+
+
+def _time_text(times: Times) -> str:
+    return f"{times.label:<13} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s"
+
+
+def _vendor(summary: VerifySummary, width: int) -> Iterator[Text]:
+    for number, found in enumerate(summary.vendor[:SHOWN_FINDINGS]):
+        yield _finding(found, "vendor" if number == 0 else "", width)
+    hidden = len(summary.vendor) - SHOWN_FINDINGS
+    if hidden > 0:
+        yield Text(f"          and {plural(hidden, 'more kind')}; the JSON report lists all.", "dim")
+
+
+def _finding(found: FindingLine, head: str, width: int) -> Text:
+    line = Text(f"{head:<9} ")
+    line.append(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
+    line.append(f"{found.code:<26} {count(found.rows):>5}   ")
+    line.append(shorten(_which(found), max(20, width - len(line.plain))), "dim")
+    return line
+
+
+def _which(found: FindingLine) -> str:
+    rows = ", ".join(str(example.row) for example in found.examples)
+    more = ", ..." if found.rows > len(found.examples) else ""
+    return f"{'row' if found.rows == 1 else 'rows'} {rows}{more}" if rows else found.title
+
+
+def _dataset(summary: VerifySummary) -> Iterator[Text]:
+    if summary.of_dataset:
+        parts = [f"{count(line.rows)} {_DATASET_WORDS.get(line.code, line.code)}" for line in summary.of_dataset]
+        yield Text(f"dataset   {', '.join(parts)} (not charged)")
+
+
+def _figures(summary: VerifySummary, *, wide: bool) -> Iterator[Text]:
+    """The figures the funnel has no room for, one a line."""
+    yield from _share("valid, per call", summary.valid_calls)
+    yield from _share("trigger as expected", summary.trigger)
+    yield from _share("as expected", summary.correct)
+    if summary.finish:
+        reasons = ", ".join(f"{visible(reason)} {count(rows)}" for reason, rows in summary.finish.items())
+        yield Text(f"{'finish reasons':<20} {reasons}", "dim")
+    if summary.not_measured_by:
+        causes = ", ".join(f"{count(rows)} {cause}" for cause, rows in summary.not_measured_by.items())
+        yield Text(f"{'not measured':<20} {causes}", "dim")
+    if not wide:
+        for times in summary.times[:2]:
+            yield Text(f"{times.label:<20} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s", "dim")
+
+
+def _share(label: str, share: Share) -> Iterator[Text]:
+    if share.n:
+        yield Text(f"{label:<20} {percent(share.value)} ({share_text(share)})", "dim")
+
+
+def share_text(share: Share) -> str:
+    """`1691/1742, 96.2 to 97.8`."""
+    if share.low is None or share.high is None:
+        return NO_VALUE
+    return f"{count(share.k)}/{count(share.n)}, {100 * share.low:.1f} to {100 * share.high:.1f}"
+
+
+def _slice(summary: VerifySummary, kind: str) -> Iterator[Text]:
+    lines = [line for line in summary.slices if line.slice == kind]
+    if kind == "tool":
+        lines = sorted(lines, key=lambda line: -line.answered)
+    yield Text(f"{kind:<28}{'answered':>9}{'called':>9}{'valid':>22}{'passed':>9}", "dim")
+    yield from (_slice_line(line) for line in lines[:SHOWN_SLICES])
+    hidden = len(lines) - SHOWN_SLICES
+    if hidden > 0:
+        yield Text(f"and {plural(hidden, 'more')}; the JSON report lists all.", "dim")
+
+
+def _slice_line(line: SliceLine) -> Text:
+    valid = f"{percent(line.valid.value)} ({line.valid.k}/{line.valid.n})" if line.valid.n else NO_VALUE
+    called, passed = percent(line.called.value), percent(line.passed.value)
+    return Text(f"{fit(line.value, 28)}{count(line.answered):>9}{called:>9}{valid:>22}{passed:>9}")
+
+
+def _sum(summary: VerifySummary, report: str) -> str:
+    traffic = summary.traffic
+    parts = [plural(traffic.requests, "request"), f"{count(traffic.retried)} rows retried"]
+    if traffic.prompt_tokens or traffic.completion_tokens:
+        parts.append(f"{count(traffic.prompt_tokens)} tokens in, {count(traffic.completion_tokens)} out")
+    if traffic.seconds:
+        parts.append(duration(traffic.seconds))
+    if traffic.per_second:
+        parts.append(f"{traffic.per_second:.1f}/s")
+    text = ", ".join(parts) + "."
+    return f"{text}  Report: {report}" if report else text
+
+
+def print_differences(differences: Sequence[Difference], console: Console) -> None:
+    """Every row whose verdict changed, with the reason."""
+    lines = [Text(shorten(_difference(change), console.width)) for change in differences[:SHOWN_DIFFERENCES]]
+    hidden = len(differences) - SHOWN_DIFFERENCES
+    if hidden > 0:
+        lines.append(Text(f"and {plural(hidden, 'more row')}", "dim"))
+    print_blocks([lines or [Text("No verdict changed.")]], console)
+
+
+def _difference(change: Difference) -> str:
+    words = {True: "valid", False: "invalid", None: "left out"}
+    return f"row {change.row:<6} {words[change.before]} -> {words[change.after]}  {visible(change.reason)}"

@@ -1,0 +1,47 @@
+"""One row of a finished run, found by its line in the dataset or by its key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolcert.core.errors import InputError
+from toolcert.core.records import Record
+from toolcert.core.replies import Reply
+from toolcert.core.values import Value
+from toolcert.runs.encoding import decode_head, decode_record, decode_replies
+from toolcert.runs.reader import RunReader
+from toolcert.verify.foreign import is_older_results, read_older
+from toolcert.verify.rejudge import record_of_older
+
+
+class Found(Value):
+    """A record with its answers as read, where they were kept."""
+
+    record: Record
+    replies: tuple[Reply, ...] = ()
+
+
+def find_row(run: Path, wanted: str) -> Found:
+    """The record of a row (`17`) or of a case key, whole."""
+    found = _in_older(run, wanted) if is_older_results(run) else _in_run(RunReader(run), wanted)
+    if found is None:
+        raise InputError(
+            f"{run} has no row {wanted}.",
+            remedy="Rows are numbered by their lines in the dataset; probe cases are named by their keys.",
+        )
+    return found
+
+
+def _in_run(reader: RunReader, wanted: str) -> Found | None:
+    for line in reader.lines():
+        head = decode_head(line)
+        if head.case == wanted or (head.row is not None and str(head.row.index) == wanted):
+            record = decode_record(line)
+            answered = [exchange.fault is None for exchange in record.detail.exchanges]
+            return Found(record=record, replies=decode_replies(line) if all(answered) else ())
+    return None
+
+
+def _in_older(path: Path, wanted: str) -> Found | None:
+    rows = (row for row in read_older(path) if str(row.data_index) == wanted)
+    return next((Found(record=record_of_older(row, str(path))) for row in rows), None)
