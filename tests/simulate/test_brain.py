@@ -60,7 +60,7 @@ def calls(thought: Thought) -> list[tuple[str, dict[str, Any]]]:
         ('Call `hello_world` with name = "Ada Lovelace".', {"name": "Ada Lovelace"}),
         ('Call hello_world with {"name": "Zoë", "language": "english"}.', {"name": "Zoë", "language": "english"}),
         (
-            "Say hello to Quill-7f3a in spanish with the hello_world tool, then tell me the exact greeting it returned.",
+            "Say hello to Quill-7f3a in spanish with the hello_world tool, then tell me the greeting it returned.",
             {"name": "Quill-7f3a", "language": "spanish"},
         ),
         (
