@@ -75,11 +75,12 @@ async def next_turn(
 ) -> tuple[list[JsonObject], Turn]:
     """Answer every call of `turn` and ask on; a call that happened stays credited whatever comes of it.
 
-    With `blame` a refusal of the second turn is a fault when the first is still answered; without, nothing is measured.
+    A refusal of this turn is a fault when the first turn is still answered; without `blame` a 5xx never is.
     """
     history = with_results(messages, turn, result)
     history, following = await ask_on(talk, history, reasoning=turn.answer.reasoning, **parameters)
-    feature = RESULTS.over(messages) if blame else None
+    ours = not blame and following.fault is not None and following.fault.kind is FaultKind.SERVER_ERROR
+    feature = None if ours else RESULTS.over(messages)
     return history, await judgeable(talk, following, feature=feature, called=True)
 
 

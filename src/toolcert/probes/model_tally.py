@@ -27,7 +27,7 @@ from toolcert.probes.wording import reasons_for
 
 Prices: TypeAlias = Mapping[str, tuple[float, float]]
 """Model id (or a pattern) to the price of a million tokens in and out."""
-SHOWS_RELIABILITY = ("hello_world", "result_use", "basic")
+SHOWS_RELIABILITY = ("result_use", "hello_world", "basic")
 """The probe whose rates stand for the model's reliability: the first of these in the run, else its first probe."""
 
 

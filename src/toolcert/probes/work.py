@@ -72,8 +72,9 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
 
 def _collected(talk: LiveConversation, result: ProbeResult) -> tuple[Finding, ...]:
     """What the turns and the probe found; a refusal is a finding of its own only where nothing explained it."""
-    unmeasured = result.outcome is Outcome.NOT_MEASURED
-    turns = [turn for turn in talk.judged if unmeasured or turn.fault is None]
+    turns = [turn for turn in talk.judged if turn.fault is None]
+    if result.outcome is Outcome.NOT_MEASURED and talk.turns and talk.turns[-1].fault is not None:
+        turns.append(talk.turns[-1])
     seen = [found for turn in turns for found in turn.findings]
     return in_order([*seen, *talk.reported, *result.findings])
 

@@ -24,6 +24,7 @@ class MalformedHistory(ScriptedProbe):
     title = "Survives malformed arguments in the history"
     meaning = "One broken call does not end the conversation with server errors."
     order = 60
+    may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
         city = talk.nonce("city")

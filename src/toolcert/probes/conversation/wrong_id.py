@@ -25,6 +25,7 @@ class WrongId(ScriptedProbe):
     meaning = "A mix-up of results in an agent is noticed and not answered over."
     requests = 2
     order = 50
+    may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
         sent, turn = await ask_on(talk, _history(talk, "call_other"), tools=[WEATHER])

@@ -49,6 +49,13 @@ RUNGS = (
         name="anyOf", schema=_with({"anyOf": [{"type": "integer"}, _PERSON]}), value={"first": "Ada", "last": "Byron"}
     ),
     Rung(name="nullable", schema=_with({"type": ["string", "null"]}), value=None),
+    Rung(
+        name="limits",
+        schema=parameters(
+            title={"type": "string", "minLength": 4}, extra={"type": "integer", "minimum": 1, "maximum": 9}
+        ),
+        value=7,
+    ),
     Rung(name="pattern", schema=_with({"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"}), value="AB-1234"),
 )
 

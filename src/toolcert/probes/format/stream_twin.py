@@ -21,7 +21,7 @@ TOOLS = [WEATHER, CALCULATE]
 
 @probe
 class StreamTwin(ScriptedProbe):
-    """Two identical requests at temperature 0, one of them streamed."""
+    """Two identical requests for two calls at temperature 0, one of them streamed."""
 
     name = "stream_twin"
     group = "format"
@@ -32,7 +32,8 @@ class StreamTwin(ScriptedProbe):
     order = 20
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        messages = [user(f"What is the weather in {talk.nonce('city')}, in celsius?")]
+        first, second = talk.nonce("first"), talk.nonce("second")
+        messages = [user(f"What is the weather in {first} and {second}? Call get_weather once for each city.")]
         plain = await answered(talk, messages, tools=TOOLS, temperature=0)
         streamed = await answered(talk, messages, feature=STREAM, tools=TOOLS, temperature=0, stream=True)
         lost = _lost(plain, streamed)

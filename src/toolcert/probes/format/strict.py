@@ -6,8 +6,8 @@ import copy
 
 from toolcert.core.requests import tool, user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import Feature, answered
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
+from toolcert.probes.asking import REFUSALS, Feature, judgeable
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed
 from toolcert.probes.oracle import calls_of
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import described, parameters
@@ -27,14 +27,18 @@ class Strict(ScriptedProbe):
     group = "format"
     title = "Enforces strict schemas"
     meaning = "With strict: true a call cannot break its schema, whatever the prompt says."
+    requests = 2
     order = 50
 
     async def run(self, talk: Conversation) -> ProbeResult:
         prompt = f'Call paint_wall with {{"colour": "{talk.nonce("colour")}", "shade": "{talk.nonce("shade")}"}}.'
-        turn = await answered(talk, [user(prompt)], feature=STRICT, tools=[STRICT_TOOL], tool_choice="required")
-        calls = calls_of(turn)
+        messages = [user(prompt)]
+        turn = await talk.ask(messages, tools=[STRICT_TOOL], tool_choice="required")
+        if turn.fault is not None and turn.fault.kind in REFUSALS:
+            turn = await talk.ask(messages, tools=[STRICT_TOOL])  # it may be the choice that is refused
+        calls = calls_of(await judgeable(talk, turn, feature=STRICT))
         if not calls:
-            return failed("does not call where a strict tool is required", called=False)
+            return not_applicable("no call came, so nothing could be enforced")
         invalid = next((call for call in calls if not call.valid), None)
         if invalid is None:
             return passed(called=True)

@@ -23,6 +23,7 @@ class ErrorShapes(ScriptedProbe):
     meaning = "Clients can tell their own mistakes from outages, and show the server's words."
     requests = 2
     order = 30
+    may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
         turn = await talk.ask([], max_tokens=16)

@@ -20,9 +20,10 @@ class UnknownModel(ScriptedProbe):
     meaning = "A misspelt id is noticed and not answered by some other model."
     requests = 2
     order = 20
+    may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        made_up, messages = f"{talk.nonce('model').lower()}-no-such-model", [user("Say hello.")]
+        made_up, messages = f"{talk.model}-{talk.nonce('model').lower()}", [user("Say hello.")]
         turn = await talk.ask(messages, model=made_up, max_tokens=16)
         if turn.reply is not None and turn.reply.readable:
             answered_as = turn.reply.model if isinstance(turn.reply.model, str) else "no name"
