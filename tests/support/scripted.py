@@ -58,14 +58,18 @@ def refusal(status: int, message: str, **fields: Any) -> Answer:
     return Answer({"error": {"message": message, **fields}}, status)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # with the usual 5, a burst of connections waits for a second
+
+
 class Scripted:
     """Serves on a free loopback port for as long as the context lasts."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.received: list[Received] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property

@@ -12,7 +12,7 @@ from toolcert.core.values import JsonObject, Value
 LONGEST = 300
 """An error is shown on one line; more is in the raw answer."""
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-_WORDS_OF_A_WRAPPER = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception))\s*[:-]\s*", re.IGNORECASE)
+_WORDS_OF_A_WRAPPER = re.compile(r"^(?:litellm\.\w+|\w+(?:Error|Exception))\s*[:-]\s*", re.IGNORECASE)
 _DEEPEST = 12
 """Levels of objects, lists and texts with JSON in them; proxies wrap their upstream's error, but not for ever."""
 

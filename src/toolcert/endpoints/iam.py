@@ -15,8 +15,11 @@ from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import Value
 from toolcert.endpoints.error_texts import read_error_text
+from toolcert.endpoints.patience import PatientClient
 from toolcert.endpoints.regions import Region
-from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
+from toolcert.wire.client import Client
+from toolcert.wire.http import HttpRequest, HttpResponse
+from toolcert.wire.retry import RetryPolicy
 
 _GRANT = "urn:ibm:params:oauth:grant-type:apikey"
 _MARGIN = 60.0
@@ -53,19 +56,19 @@ class TokenSource:
         self._lock = asyncio.Lock()
         self.url = token_url(spec, region)
 
-    async def header(self, client: HttpClient, *, renew: bool = False) -> dict[str, str]:
+    async def header(self, *, renew: bool = False) -> dict[str, str]:
         """The header with a token that is still good; `renew` when the server says it is not."""
         stale = self._token
         if stale is not None and not renew and self._clock() < stale.renew_at:
             return stale.header
         async with self._lock:
             if self._token is None or self._token is stale:
-                self._token = await self._fetch(client)
+                self._token = await self._fetch()
             return self._token.header
 
-    async def _fetch(self, client: HttpClient) -> Token:
+    async def _fetch(self) -> Token:
         asked_at = self._clock()
-        response = await client.send(self._request())
+        response = await self._send()
         if response.status != 200:
             raise self._error(response)
         answer = _object(response.payload)
@@ -74,6 +77,14 @@ class TokenSource:
             raise NothingMeasuredError(f"{self._spec.name}: {self.url} answers without a token.")
         self._eraser.add(Secret(value, source=self.url))
         return Token(header={"Authorization": f"Bearer {value}"}, renew_at=asked_at + _useful_life(answer))
+
+    async def _send(self) -> HttpResponse:
+        """Ask with a client of our own: the session's erases known tokens, and IAM may issue the same one again."""
+        client = Client(ca_bundle=self._spec.ca_bundle, limit=1)
+        try:
+            return await PatientClient(client, RetryPolicy(retries=self._spec.retries)).send(self._request())
+        finally:
+            await client.close()
 
     def _request(self) -> HttpRequest:
         if self._region.saas:
@@ -88,12 +99,12 @@ class TokenSource:
         name = self._spec.name
         if response.fault is not None:
             return UnreachableError(f"{name}: no token from {self.url}: {response.fault.message}")
-        error = read_error_text(response.payload)
+        told = self._eraser.text(read_error_text(response.payload).message)
         if response.status in (400, 401, 403):
-            return UnauthorisedError(f"{name}: {self.url} refuses the key from {self._key.source}: {error.message}")
+            return UnauthorisedError(f"{name}: {self.url} refuses the key from {self._key.source}: {told}")
         if response.status == 404:
             return ConfigurationError(f"{name}: there are no tokens at {self.url}.", remedy="Check --iam-url.")
-        return NothingMeasuredError(f"{name}: {self.url} answers {response.status}: {error.message}")
+        return NothingMeasuredError(f"{name}: {self.url} answers {response.status}: {told}")
 
 
 def token_url(spec: EndpointSpec, region: Region) -> str:

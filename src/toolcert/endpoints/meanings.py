@@ -30,10 +30,10 @@ _QUOTA_CODES = frozenset({"insufficient_quota", "consumption_limit_reached", "ra
 
 def kind_of_error(status: int, error: ErrorText) -> FaultKind:
     """The kind of an error answer of any OpenAI-compatible server; what it says outweighs its status."""
-    if status in (401, 402, 403):
-        return FaultKind.AUTH
     if status == 429 or error.code in _QUOTA_CODES:
         return FaultKind.RATE_LIMITED
+    if status in (401, 402, 403):
+        return FaultKind.AUTH
     if says_unsupported(error):
         return FaultKind.UNSUPPORTED
     if status == 408:

@@ -55,8 +55,8 @@ class WatsonxDialect(OpenAiDialect):
         self._tokens = tokens
         super().__init__(spec, key, eraser)
 
-    async def authorise(self, client: HttpClient, *, renew: bool = False) -> dict[str, str]:
-        return await self._tokens.header(client, renew=renew)
+    async def authorise(self, client: HttpClient, *, renew: bool = False) -> dict[str, str]:  # noqa: ARG002 - see TokenSource
+        return await self._tokens.header(renew=renew)
 
     def compose(self, request: Request) -> HttpRequest:
         if request.kind is not RequestKind.CHAT:
@@ -155,8 +155,8 @@ class GatewayDialect(OpenAiDialect):
         super().__init__(root, key, eraser)
         self._tokens = tokens
 
-    async def authorise(self, client: HttpClient, *, renew: bool = False) -> dict[str, str]:
-        return await self._tokens.header(client, renew=renew)
+    async def authorise(self, client: HttpClient, *, renew: bool = False) -> dict[str, str]:  # noqa: ARG002 - see TokenSource
+        return await self._tokens.header(renew=renew)
 
     def _organisation(self) -> dict[str, str]:
         project = self.spec.options.get("project_id")
