@@ -10,12 +10,14 @@ from rich.text import Text
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
-from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible
+from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible, width_of
 from toolcert.reports.verdicts import verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
 
 SHORTEST_MODEL = 20
 LONGEST_MODEL = 40
+FIXED_COLUMNS = 54
+"""What stands beside the model's name in its line."""
 WIDE = 110
 """From this width on the answer time and the main reason have room."""
 SHOWN_CAUSES = 12
@@ -29,7 +31,7 @@ def print_probe(
     blocks = [
         [Text(visible(summary.headline), "bold"), *(Text(visible(line)) for line in summary.lines)],
         list(_models(summary, glyphs, console.width)),
-        list(_matrix(summary, glyphs)) if len(summary.probes) > 1 else [],
+        list(_matrix(summary, glyphs, console.width)) if len(summary.probes) > 1 else [],
         list(vendors_side_by_side(summary)),
         list(_causes(summary, console.width, examples or {})),
         [Text(_sum(summary, report), "dim")],
@@ -42,7 +44,7 @@ def print_probe(
 
 
 def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]:
-    column = _model_column(summary)
+    column = _model_column(summary, width)
     head = f"{fit('MODEL', column)}  SCORE VERDICT          RELIABLE {axis(summary.threshold)}  CALL s"
     wide = width >= WIDE
     yield Text(head + ("  ANSWER s  MAIN REASON" if wide else ""), "dim")
@@ -73,15 +75,15 @@ def _score(model: ModelSummary) -> str:
     return f"{score.low:.0f}" if score.settled else f"{score.low:.0f}-{score.high:.0f}"
 
 
-def _model_column(summary: ProbeSummary) -> int:
-    longest = max((len(label_of(summary, model)) for model in summary.models), default=0)
-    return max(SHORTEST_MODEL, min(LONGEST_MODEL, longest))
+def _model_column(summary: ProbeSummary, width: int) -> int:
+    longest = max((width_of(label_of(summary, model)) for model in summary.models), default=0)
+    return max(SHORTEST_MODEL, min(LONGEST_MODEL, longest, width - FIXED_COLUMNS))
 
 
-def _matrix(summary: ProbeSummary, glyphs: Glyphs) -> Iterator[Text]:
+def _matrix(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]:
     groups = list(dict.fromkeys(probe.group for probe in summary.probes))
     widths = {g: max(len(g), sum(probe.group == g for probe in summary.probes)) for g in groups}
-    column = min(_model_column(summary), SHORTEST_MODEL + 4)
+    column = min(_model_column(summary, width), SHORTEST_MODEL + 4)
     yield Text(fit("", column) + "  " + "  ".join(f"{g.capitalize():<{widths[g]}}" for g in groups), "dim")
     for model in summary.models:
         line = Text(fit(label_of(summary, model), column))
@@ -95,11 +97,8 @@ def _matrix(summary: ProbeSummary, glyphs: Glyphs) -> Iterator[Text]:
     for group in groups:
         names = " ".join(probe.name for probe in summary.probes if probe.group == group)
         yield Text(f"  {group}: {names}", "dim")
-    yield Text(
-        f"  {glyphs.good} passed  1-9 tenths of the runs passed  {glyphs.bad} failed  {glyphs.cannot} unsupported  "
-        f"{glyphs.unknown} not measured  {glyphs.skipped} skipped",
-        "dim",
-    )
+    yield Text(f"  {glyphs.good} passed  1-9 tenths of the runs passed  {glyphs.bad} failed", "dim")
+    yield Text(f"  {glyphs.cannot} unsupported  {glyphs.unknown} not measured  {glyphs.skipped} skipped", "dim")
 
 
 def _cell(cell: Cell, glyphs: Glyphs) -> tuple[str, str]:
@@ -114,8 +113,11 @@ def _causes(summary: ProbeSummary, width: int, examples: Mapping[str, str]) -> I
         line = Text(f"{cause.severity.value:<8} ", SEVERITY_STYLES[cause.severity])
         line.append(f"{cause.code:<24} ")
         line.append(f"{plural(len(cause.models), 'model'):<10} {cause.count:>4}x  ", "dim")
-        line.append(cause.title)
-        yield line
+        if width >= WIDE:
+            yield line.append(cause.title)
+        else:
+            yield line
+            yield Text(f"         {cause.title}")
         yield from _example(summary, cause, width, examples.get(cause.code))
     hidden = len(summary.causes) - SHOWN_CAUSES
     if hidden > 0:

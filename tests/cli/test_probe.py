@@ -1,0 +1,208 @@
+"""`toolcert probe` as a user runs it: a process, a real endpoint, files and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from toolcert.simulate import Vendor
+
+KEY = "sk-test-51fd9c0de7a14b"
+
+
+def toolcert(
+    *words: str, cwd: Path, env: dict[str, str] | None = None, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "toolcert", *words],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def cases(folder: Path) -> list[str]:
+    return [json.loads(line)["case"] for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def test_forty_models_take_the_time_of_the_slowest_chain(tmp_path: Path) -> None:
+    """P9: wall <= 1.3 x max(longest chain, requests x delay / concurrency)."""
+    delay, concurrency, models, iterations = 0.2, 50, 40, 5
+    names = {f"m{number}": "faithful" for number in range(models)}
+    with Vendor(models=names, latency=delay) as vendor:
+        done = toolcert(
+            "probe", vendor.url, "--suite", "hello", "-n", str(iterations), "-c", str(concurrency),
+            "--json", "report.json", cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "report.json").read_text())["summary"]
+    wall = summary["totals"]["seconds"]
+    requests = summary["totals"]["usage"]["requests"]
+    chain, ideal = 2 * delay, requests * delay / concurrency
+    print(f"wall {wall:.2f} s, longest chain {chain:.2f} s, requests x delay / concurrency {ideal:.2f} s")
+    assert requests == models * iterations * 2
+    assert wall <= 1.3 * max(chain, ideal)
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """After kill -9 nothing measured is asked again, nothing is lost, nothing stands twice."""
+    command = ["probe", "--suite", "hello", "-n", "20", "-c", "4", "--output", "run"]
+    with Vendor(models={f"m{n}": "faithful" for n in range(6)}, latency=0.05) as vendor:
+        words = [sys.executable, "-m", "toolcert", *command, vendor.url]
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        log = tmp_path / "run" / "records.jsonl"
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not (log.exists() and log.read_bytes().count(b"\n") >= 20):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        before = log.read_bytes()
+        whole = before[: before.rfind(b"\n") + 1]
+        measured = [json.loads(line)["case"] for line in whole.splitlines()]
+        asked_before = len(vendor.requests)
+        done = toolcert(*command, vendor.url, cwd=tmp_path)
+        asked_after = len(vendor.requests) - asked_before
+    assert done.returncode == 0, done.stderr
+    assert 20 <= len(measured) < 120
+    assert log.read_bytes().startswith(whole)
+    assert len(cases(tmp_path / "run")) == len(set(cases(tmp_path / "run"))) == 120
+    chats = (120 - len(measured)) * 2
+    assert asked_after <= chats + 2, "only what was not measured is asked, and the listing"
+
+
+def test_a_429_with_retry_after_is_waited_out(tmp_path: Path) -> None:
+    """Both the listing and the first chat are refused once; each is tried again after the time asked for."""
+    with Vendor(models=["faithful"]) as vendor:
+        vendor.outage("429", retry_after=2, count=2)
+        began = time.monotonic()
+        done = toolcert("probe", vendor.url, "--suite", "quick", "-n", "1", "--json", "-", cwd=tmp_path)
+    summary = json.loads(done.stdout)["summary"]
+    assert time.monotonic() - began >= 4
+    assert summary["models"][0]["counts"] == {"passed": 1}
+    assert summary["models"][0]["usage"]["retried"] == 1
+
+
+def test_a_dead_endpoint_is_one_clear_line_and_exit_3(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    began = time.monotonic()
+    done = toolcert("probe", f"http://127.0.0.1:{port}", cwd=tmp_path)
+    assert done.returncode == 3
+    assert time.monotonic() - began < 20
+    assert "Traceback" not in done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("Error:")]
+    assert len(errors) == 1
+    assert str(port) in errors[0]
+
+
+def test_a_wrong_key_is_exit_3_and_names_the_variable(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"], api_key="sk-the-right-one") as vendor:
+        done = toolcert("probe", vendor.url, "--api-key-env", "MY_KEY", cwd=tmp_path, env={"MY_KEY": KEY})
+    assert done.returncode == 3
+    assert "MY_KEY" in done.stderr
+    assert KEY not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("how", ["variable", "flag"])
+def test_the_key_is_in_nothing_that_was_written(tmp_path: Path, how: str) -> None:
+    """grep for the key over every file, report and stream finds nothing."""
+    formats = [word for name in ("json", "junit", "markdown", "csv", "html") for word in (f"--{name}", f"r.{name}")]
+    given = ["--api-key", KEY] if how == "flag" else ["--api-key-env", "MY_KEY"]
+    with Vendor(models=["faithful", "text-caller"], api_key=KEY) as vendor:
+        done = toolcert(
+            "probe", vendor.url, "-n", "1", "--output", "run", *formats, *given, cwd=tmp_path, env={"MY_KEY": KEY}
+        )
+    assert done.returncode == 0, done.stderr
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) >= 7
+    assert not [path for path in written if KEY.encode() in path.read_bytes()]
+    assert KEY not in done.stdout + done.stderr
+    assert done.stderr.count("TOOLCERT_API_KEY") == (1 if how == "flag" else 0)
+
+
+def test_dry_run_counts_the_requests_and_sends_none(tmp_path: Path) -> None:
+    with Vendor(models=["faithful", "slow"]) as vendor:
+        done = toolcert("probe", vendor.url, "--suite", "hello", "-n", "10", "--dry-run", cwd=tmp_path)
+        chats = [entry for entry in vendor.requests if entry.path.endswith("/chat/completions")]
+    assert done.returncode == 0
+    assert "up to 40 requests" in done.stdout
+    assert chats == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_max_requests_is_kept_and_no_model_vanishes(tmp_path: Path) -> None:
+    with Vendor(models=["faithful", "slow:0.01", "text-caller"]) as vendor:
+        done = toolcert("probe", vendor.url, "-n", "3", "--max-requests", "7", "--json", "-", cwd=tmp_path)
+        chats = [entry for entry in vendor.requests if entry.path.endswith("/chat/completions")]
+    assert len(chats) == 7
+    assert len(json.loads(done.stdout)["summary"]["models"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--fail-under", "90", "-m", "faithful"], 0),
+        (["--fail-under", "90", "-m", "text-caller"], 1),
+        (["--fail-on", "call.in_text"], 1),
+        (["--fail-on", "error", "-m", "faithful"], 0),
+        (["--fail-on", "no.such_code"], 2),
+        (["--model", "nobody"], 2),
+        (["--exclude", "re:("], 2),
+        (["--iterations", "0"], 2),
+    ],
+)
+def test_gates_and_usage_decide_the_exit_code(tmp_path: Path, words: list[str], code: int) -> None:
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        done = toolcert("probe", vendor.url, "-n", "1", *words, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_many_requests_to_another_machine_need_yes(tmp_path: Path) -> None:
+    """The address is reserved for documentation; nothing is sent before the question."""
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.api.probing import ProbeJob, ProbeOptions
+    from toolcert.cli.probing import confirm
+    from toolcert.core.errors import UsageError
+    from toolcert.core.targets import ModelInfo
+
+    endpoint = Endpoint("https://api.vendor.example/v1", name="e")
+    models = {"e": [ModelInfo(id=f"m{number}") for number in range(60)]}
+    job = ProbeJob([endpoint], {}, models, ProbeOptions(suite="hello", iterations=5, output=str(tmp_path)))
+    with pytest.raises(UsageError, match="600 requests"):
+        confirm(job, [endpoint], yes=False)
+    confirm(job, [endpoint], yes=True)
+
+
+def test_results_go_to_stdout_and_progress_to_stderr(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        done = toolcert("probe", vendor.url, "-n", "1", cwd=tmp_path)
+    assert "recommended" in done.stdout
+    assert "in flight" in done.stderr
+    assert "in flight" not in done.stdout
+
+
+def test_several_endpoints_stand_side_by_side(tmp_path: Path) -> None:
+    with Vendor(models={"llama": "faithful"}) as good, Vendor(models={"llama": "text-caller"}) as bad:
+        (tmp_path / "toolcert.toml").write_text(
+            f'[endpoints.good]\nbase_url = "{good.url}"\n[endpoints.bad]\nbase_url = "{bad.url}"\nconcurrency = 2\n'
+        )
+        done = toolcert("probe", "good", "bad", "-n", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "good: llama" in done.stdout
+    assert "bad: llama" in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("llama "))
+    assert "100 recommended" in line
+    assert "no tool calling" in line
