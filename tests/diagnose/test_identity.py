@@ -22,6 +22,7 @@ SAME = [
     ("llama-3", "/models/Llama-3.gguf"),
     ("mistral-small", "mistral-small-latest"),
     ("deepseek-chat", "deepseek-chat-v3.1"),
+    ("gemini-2.5-pro", "gemini-2.5-pro-preview-05-06"),
 ]
 DIFFERENT = [
     ("deepseek-reasoner", "deepseek-chat"),
@@ -31,6 +32,9 @@ DIFFERENT = [
     ("llama-3.1-70b", "llama-3.1-8b"),
     ("gpt-4o-2024-08-06", "gpt-4o-2024-05-13"),
     ("my-alias", "gpt-4o"),
+    ("claude-3", "claude-3-5"),
+    ("llama-3", "llama-3-70"),
+    ("gpt-4", "gpt-4.1"),
 ]
 
 

@@ -30,6 +30,19 @@ SHOWN_BY_ONE_ANSWER = [fault for fault in FAULTS if fault.seen_by is SeenBy.EXCH
 SHOWN_BY_A_PROBE = [fault for fault in FAULTS if fault.seen_by is SeenBy.PROBE]
 SHOWN_BY_COMPARING = [fault for fault in FAULTS if fault.seen_by is SeenBy.COMPARISON]
 SITUATIONS = [value for value in vars(situations).values() if isinstance(value, Situation)]
+OPENINGS = (
+    "",
+    "please, ",
+    "now, ",
+    "well, ",
+    "so, ",
+    "again, ",
+    "today, ",
+    "quickly, ",
+    "then, ",
+    "also, ",
+    "kindly, ",
+)
 PATIENT = Timeouts(connect=10, read=30, between_chunks=30, total=60)
 IMPATIENT = Timeouts(connect=10, read=0.4, between_chunks=0.4, total=5)
 PROBES = [probe.name for probe in all_probes()]
@@ -108,8 +121,8 @@ async def test_what_only_a_comparison_shows_leaves_single_answers_clean(
 ) -> None:
     """Each answer is in order; beside a faithful vendor's answers to the same questions they differ."""
     facts: dict[str, list[tuple[bool, int]]] = {FAITHFUL: [], fault.model: []}
-    for question in ("", *(f"Question {letter}: " for letter in "ABCDEFGHIJKL")):
-        situation = asked_as(fault.situation, question)
+    for opening in OPENINGS:
+        situation = asked_as(fault.situation, opening)
         for model, seen in facts.items():
             exchange = await answer(vendor, model, situation, mode)
             reply = read_reply(exchange)

@@ -11,7 +11,8 @@ from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.registry import Evidence, View, check, declare
 
 _ALIAS_ENDINGS = re.compile(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")
-_SNAPSHOT = re.compile(r"[-@_](?:v?\d[\d.]*(?:-\d+)*|latest|preview(?:-[\d-]+)?|\d{4}-\d\d-\d\d)")
+_SNAPSHOT = re.compile(r"[-@_](?:\d{3,8}(?:-\d\d){0,2}|v\d[\d.]*|preview-\d\d[\d-]*)")
+"""A date or a number of a version: three digits at least, for `-3-5` and `-70` are names of other models."""
 _FILE = re.compile(r"\.gguf$")
 
 MODEL_DIFFERS = FindingKind(
@@ -55,7 +56,7 @@ declare(
 @check(MODEL_DIFFERS)
 def model_differs(view: View) -> Iterator[Evidence]:
     asked, answered = view.request.model, view.reply.model
-    if isinstance(answered, str) and answered != asked and answered and not same_model(asked, answered):
+    if isinstance(answered, str) and answered != asked and asked and answered and not same_model(asked, answered):
         yield Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}")
     provider, allowed = view.reply.provider, _allowed_providers(view.request)
     if isinstance(provider, str) and provider and allowed and _plain(provider) not in allowed:
