@@ -29,6 +29,7 @@ def toolcert(
         capture_output=True,
         text=True,
         timeout=timeout,
+        check=False,
     )
 
 
@@ -82,13 +83,12 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_429_with_retry_after_is_waited_out(tmp_path: Path) -> None:
-    """Both the listing and the first chat are refused once; each is tried again after the time asked for."""
     with Vendor(models=["faithful"]) as vendor:
-        vendor.outage("429", retry_after=2, count=2)
+        vendor.outage("429", retry_after=2, count=1, model="faithful")
         began = time.monotonic()
         done = toolcert("probe", vendor.url, "--suite", "quick", "-n", "1", "--json", "-", cwd=tmp_path)
     summary = json.loads(done.stdout)["summary"]
-    assert time.monotonic() - began >= 4
+    assert time.monotonic() - began >= 2
     assert summary["models"][0]["counts"] == {"passed": 1}
     assert summary["models"][0]["usage"]["retried"] == 1
 
