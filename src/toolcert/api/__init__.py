@@ -1,0 +1,1 @@
+"""The library: what users call, wired together from the rooms."""
