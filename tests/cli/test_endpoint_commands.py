@@ -1,0 +1,229 @@
+"""`toolcert models`, `endpoints` and `doctor` as users call them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from support.scripted import Answer, Received, Script, Scripted, completion, in_turn, refusal
+from toolcert.cli.main import cli
+from toolcert.simulate import Vendor
+
+KEY = "sk-very-secret-0123456789"
+PAGE = Answer(b"<!DOCTYPE html><html><title>Sign in</title></html>", headers={"Content-Type": "text/html"})
+DIALECTS = ("openai", "litellm", "watsonx")
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No toolcert.toml but the test's own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str, **environment: str) -> Result:
+    environment = {"TOOLCERT_API_KEY": KEY, **environment}
+    return CliRunner().invoke(cli, list(words), env=environment, catch_exceptions=False, prog_name="toolcert")
+
+
+def address(dialect: str, root: str) -> list[str]:
+    more = ["--iam-url", root, "--project-id", "p"] if dialect == "watsonx" else []
+    return ["--base-url", root, "--dialect", dialect, "--retries", "0", *more]
+
+
+def with_tokens(script: Script) -> Script:
+    """Issue tokens for watsonx.ai, and answer everything else by the script."""
+
+    def respond(received: Received) -> Answer:
+        return Answer({"access_token": "token-0123456789"}) if "/identity/token" in received.path else script(received)
+
+    return respond
+
+
+def is_one_clear_error(result: Result) -> None:
+    """One line that says what happened, perhaps a remedy, never a traceback or the key."""
+    lines = result.stderr.strip().splitlines()
+    assert 1 <= len(lines) <= 2, result.stderr
+    assert lines[0].startswith("Error: ")
+    assert KEY not in result.output
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["models", "doctor"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("url", ["ftp://x/v1", "http://", "http://user:pw@x", "http://a b"])
+def test_a_bad_address_is_a_usage_error(command: str, dialect: str, url: str) -> None:
+    result = run(command, *address(dialect, url))
+    assert result.exit_code == 2
+    is_one_clear_error(result)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("root", ["http://127.0.0.1:9", "http://nowhere.invalid"])
+def test_an_unreachable_host(dialect: str, root: str) -> None:
+    began = time.monotonic()
+    result = run("models", *address(dialect, root))
+    assert result.exit_code == 3
+    is_one_clear_error(result)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        PAGE,
+        Answer({"data": [], "resources": []}),
+        Answer({"data": None}),
+        Answer(b"pong"),
+        Answer({"unexpected": True}),
+        refusal(500, "boom"),
+        refusal(404, "Not Found"),
+    ],
+)
+def test_no_usable_list_is_never_an_invented_model(dialect: str, answer: Answer) -> None:
+    with Scripted(with_tokens(in_turn(answer))) as server:
+        result = run("models", *address(dialect, server.root))
+    assert result.exit_code == 3
+    is_one_clear_error(result)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        ("openai", refusal(401, f"Incorrect API key provided: {KEY}")),
+        ("litellm", refusal(400, "No connected db.")),
+        ("watsonx", Answer({"errorCode": "BXNIM0415E", "errorMessage": f"{KEY} could not be found"}, 400)),
+    ],
+)
+def test_a_wrong_key_names_its_variable(dialect: str, answer: Answer) -> None:
+    with Scripted(in_turn(answer)) as server:
+        result = run("models", *address(dialect, server.root))
+    assert result.exit_code == 3
+    is_one_clear_error(result)
+    assert "TOOLCERT_API_KEY" in result.stderr
+
+
+def test_models_as_table() -> None:
+    with Vendor(models=["faithful", "text-embedding-small"]) as vendor:
+        result = run("models", vendor.url)
+    assert result.exit_code == 0
+    assert "2 models, 1 of them can chat" in result.stdout
+    assert "an embedding model" in result.stdout
+
+
+def test_models_as_json_and_by_pattern() -> None:
+    with Vendor(models=["faithful", "fault:args.empty"]) as vendor:
+        result = run("models", vendor.url, "--model", "fault:*", "--json", "-")
+    [endpoint] = json.loads(result.stdout)["endpoints"]
+    assert endpoint["base_url"] == vendor.url
+    assert [info["id"] for info in endpoint["models"]] == ["fault:args.empty"]
+
+
+def test_several_endpoints_and_one_that_is_down(empty_folder: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        config = f"[endpoints.up]\nbase_url = '{vendor.url}'\n[endpoints.down]\nbase_url = 'http://127.0.0.1:9'\n"
+        (empty_folder / "toolcert.toml").write_text(config)
+        result = run("models", "up", "down", "--retries", "0")
+    assert result.exit_code == 0
+    assert "faithful" in result.stdout
+    assert "down: no answer" in result.stderr
+
+
+def test_vendor_text_cannot_write_to_the_terminal() -> None:
+    listing = Answer({"data": [{"id": "evil\x1b[31m\nmodel", "owned_by": "\u202egnp.exe"}]})
+    with Scripted(in_turn(listing)) as server:
+        result = run("models", server.url)
+    assert "\x1b" not in result.stdout
+    assert "\u202e" not in result.stdout
+
+
+def test_endpoints_lists_configured_ones_first_and_says_which_keys_are_set(empty_folder: Path) -> None:
+    (empty_folder / "toolcert.toml").write_text("[endpoints.mine]\npreset = 'groq'\napi_key_env = 'MINE'\n")
+    result = run("endpoints", MINE="x", OPENAI_API_KEY="")
+    lines = result.stdout.splitlines()
+    assert lines[1].split()[:3] == ["mine", "toolcert.toml:1", "openai"]
+    assert "MINE (set)" in lines[1]
+    assert "https://api.groq.com/openai/v1" in lines[1]
+    assert "OPENAI_API_KEY (set)" not in result.stdout
+    as_json = json.loads(run("endpoints", "--json", "-").stdout)["endpoints"]
+    assert {"openai", "openrouter", "watsonx", "ollama"} <= {entry["name"] for entry in as_json}
+
+
+def steps(result: Result) -> dict[str, dict[str, Any]]:
+    [endpoint] = json.loads(result.stdout)["endpoints"]
+    return {step["name"]: step for step in endpoint["steps"]}
+
+
+def test_doctor_finds_a_good_vendor_healthy() -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        result = run("doctor", "--endpoint", vendor.url, "--json", "-")
+    assert result.exit_code == 0
+    assert {name: step["health"] for name, step in steps(result).items()} == dict.fromkeys(
+        ("DNS", "TLS", "authentication", "model listing", "chat", "clock", "tool call", "stream"), "ok"
+    )
+    assert all(step["seconds"] >= 0 for step in steps(result).values())
+
+
+def test_doctor_for_people() -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        result = run("doctor", vendor.url)
+    assert result.exit_code == 0
+    assert "✓ tool call" in result.stdout
+
+
+def test_doctor_stops_where_nothing_more_can_succeed() -> None:
+    result = run("doctor", "http://127.0.0.1:9", "--json", "-")
+    assert result.exit_code == 3
+    seen = steps(result)
+    assert seen["TLS"]["health"] == "failed"
+    assert seen["TLS"]["remedy"]
+    assert seen["chat"]["health"] == "skipped"
+
+
+def test_doctor_tells_a_wrong_key() -> None:
+    with Vendor(models=["faithful"], api_key="another") as vendor:
+        result = run("doctor", vendor.url, "--json", "-")
+    assert result.exit_code == 3
+    step = steps(result)["authentication"]
+    assert step["health"] == "failed"
+    assert "TOOLCERT_API_KEY" in step["detail"]
+    assert KEY not in result.output
+
+
+def test_doctor_sees_clocks_that_differ_and_answers_that_are_not_streamed() -> None:
+    def script(received: Received) -> Answer:
+        if received.method == "GET":
+            return Answer({"data": [{"id": "m"}]})
+        return completion()._replace(headers={"Date": "Thu, 01 Jan 2015 00:00:00 GMT"})
+
+    with Scripted(script) as server:
+        result = run("doctor", server.url, "--json", "-")
+    assert result.exit_code == 1
+    seen = steps(result)
+    assert seen["clock"]["health"] == "warning"
+    assert "ahead of the server's" in seen["clock"]["detail"]
+    assert seen["tool call"]["health"] == "warning"
+    assert seen["stream"]["health"] == "failed"
+
+
+def test_doctor_without_a_list_asks_the_named_model() -> None:
+    def script(received: Received) -> Answer:
+        return refusal(404, "Not Found") if received.method == "GET" else completion()
+
+    with Scripted(script) as server:
+        seen = steps(run("doctor", server.url, "--model", "m", "--json", "-"))
+    assert seen["model listing"]["health"] == "failed"
+    assert seen["chat"]["health"] == "ok"
+    assert "m answers" in seen["chat"]["detail"]
+
+
+def test_names_of_endpoints_are_completed(empty_folder: Path) -> None:
+    (empty_folder / "toolcert.toml").write_text("[endpoints.opal]\nbase_url = 'http://x'\n")
+    result = run(_TOOLCERT_COMPLETE="bash_complete", COMP_WORDS="toolcert models op", COMP_CWORD="2")
+    assert {"plain,opal", "plain,openai", "plain,openrouter"} <= set(result.stdout.split())
