@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from toolcert.core.exchanges import Attempt, Exchange, Timing
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.outcomes import Outcome
-from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.records import Detail, ProbeFacts, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.runs.encoding import DETAIL_MARK, Keep, decode_head, decode_record, encode_record
 
@@ -99,3 +99,17 @@ def test_keep_assembled_keeps_the_answer_without_the_raw_body() -> None:
 def test_the_detail_key_stands_on_a_line_once_or_not_at_all() -> None:
     assert encode_record(record(b"{}")).count(DETAIL_MARK) == 1
     assert DETAIL_MARK not in encode_record(record(b"{}"), Keep.VERDICTS)
+
+
+def test_no_verdict_field_is_called_detail() -> None:
+    """The head ends at the first detail key, so no field of ours in it may have that name."""
+    assert not {"detail"} & {*ProbeFacts.__struct_fields__, *RowFacts.__struct_fields__}
+
+
+def test_figures_with_any_keys_survive() -> None:
+    """What has free keys lies behind the detail key, where names cannot be mistaken."""
+    original = record()
+    figures = {"a": 1, "detail": {"b": 1, "detail": 2}}
+    original = msgspec.structs.replace(original, detail=msgspec.structs.replace(original.detail, figures=figures))
+    assert decode_record(encode_record(original)) == original
+    assert decode_head(encode_record(original)).outcome is Outcome.FAILED

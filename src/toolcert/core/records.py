@@ -1,4 +1,8 @@
-"""Records: one line of the run log each, complete in itself, verdict fields first."""
+"""Records: one line of the run log each, complete in itself, verdict fields first.
+
+Verdict fields have names of ours only: what has free keys belongs into `Detail`, because readers of verdicts
+find the end of the head by the name of that last key.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +31,6 @@ class ProbeFacts(Value):
     requests: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    detail: JsonObject = {}
-    """Figures of one probe only (the first failing rung, the differing fields, ...)."""
 
 
 class RowFacts(Value):
@@ -80,6 +82,8 @@ class Detail(Value):
     findings: tuple[Finding, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     expected: Any = None
+    figures: JsonObject = {}
+    """Figures of one probe only (the first failing rung, the differing fields, ...)."""
 
 
 class Record(Value):

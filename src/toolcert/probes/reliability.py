@@ -68,6 +68,9 @@ class CellTally:
             self._reasons[record.reason] += 1
         if record.probe is not None and record.outcome is not Outcome.SKIPPED:
             self._add_facts(record.outcome, record.probe)
+        figures = record.detail.figures
+        if figures and len(self._details) < _MOST_DETAILS:
+            self._details.setdefault(msgspec.json.encode(figures), figures)
 
     def _add_facts(self, outcome: Outcome, facts: ProbeFacts) -> None:
         self.called[facts.called] += 1
@@ -79,8 +82,6 @@ class CellTally:
             if number == len(self._turns):
                 self._turns.append(Times())
             self._turns[number].add(seconds)
-        if facts.detail and len(self._details) < _MOST_DETAILS:
-            self._details.setdefault(msgspec.json.encode(facts.detail), facts.detail)
 
     @property
     def counts(self) -> Counts:

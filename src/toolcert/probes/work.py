@@ -66,7 +66,9 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
         codes=tuple(dict.fromkeys(found.code for found in findings)),
         at=time.time(),
         probe=_facts(case, talk, result),
-        detail=Detail(findings=findings, exchanges=tuple(turn.exchange for turn in talk.turns)),
+        detail=Detail(
+            findings=findings, exchanges=tuple(turn.exchange for turn in talk.turns), figures=result.detail
+        ),
     )
 
 
@@ -92,7 +94,6 @@ def _facts(case: Case, talk: LiveConversation, result: ProbeResult) -> ProbeFact
         requests=talk.listings + sum(_sent(exchange) for exchange in exchanges),
         tokens_in=_tokens(talk.turns, "prompt_tokens"),
         tokens_out=_tokens(talk.turns, "completion_tokens"),
-        detail=result.detail,
     )
 
 

@@ -58,6 +58,7 @@ class StoredDetail(Value):
     findings: tuple[Finding, ...] = ()
     exchanges: tuple[StoredExchange, ...] = ()
     expected: Any = None
+    figures: JsonObject = {}
 
 
 class _DetailPart(Value):
@@ -80,6 +81,7 @@ def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
         findings=record.detail.findings,
         exchanges=tuple(_store(exchange, keep) for exchange in record.detail.exchanges),
         expected=record.detail.expected,
+        figures=record.detail.figures,
     )
     return b"".join((head[:-1], DETAIL_MARK, _encoder.encode(detail), b"}\n"))
 
@@ -97,6 +99,7 @@ def decode_record(line: bytes) -> Record:
         findings=stored.findings,
         exchanges=tuple(_restore(exchange) for exchange in stored.exchanges),
         expected=stored.expected,
+        figures=stored.figures,
     )
     return msgspec.structs.replace(decode_head(line), detail=detail)
 
