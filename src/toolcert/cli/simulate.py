@@ -92,7 +92,7 @@ def _serve(vendor: Vendor) -> None:
     import threading
 
     click.echo(f"Serving at {vendor.url} (Ctrl-C ends):")
-    for entry in vendor.server.models.listing():
+    for entry in vendor.listing():
         click.echo(f"  {entry['id']}")
     ended = threading.Event()
     for wanted in (signal.SIGINT, signal.SIGTERM):

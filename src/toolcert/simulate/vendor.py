@@ -2,71 +2,72 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, TypedDict, Unpack
 
+from aiohttp import web
+
+from toolcert.core.values import JsonObject
+from toolcert.simulate.backend import Backend
 from toolcert.simulate.background import Background
 from toolcert.simulate.log import RequestLog
 from toolcert.simulate.outages import Outage, RateLimit
 from toolcert.simulate.pace import Latency
 from toolcert.simulate.pace import latency as read_latency
-from toolcert.simulate.server import Server
+from toolcert.simulate.server import OpenAiFace
 
 
-class Vendor:
-    """An endpoint on a free loopback port, alive inside a `with` block.
+class Behaviour(TypedDict, total=False):
+    """How a vendor behaves, whatever its models do."""
 
-    with Vendor(models=["faithful", "fault:args.empty"]) as vendor:
-        ask(vendor.url)
-    """
+    latency: float | str | Latency
+    """Seconds before an answer, as a number or in the notation of `pace.latency`."""
+    chunk_gap: float
+    """Seconds between the events of a stream."""
+    seed: int
+    rate_limit: int | RateLimit | None
+    """Requests a minute, beyond which the answer is 429."""
+    capacity: int | None
+    """Requests at the same time, beyond which the answer is 429."""
+
+
+class Face(Protocol):
+    """How a backend is spoken to."""
+
+    def app(self) -> web.Application: ...
+
+
+class Simulation:
+    """Any simulated endpoint, alive inside a `with` block."""
 
     def __init__(
-        self,
-        models: Sequence[str] | Mapping[str, str] | None = None,
-        *,
-        latency: float | str | Latency = 0.0,
-        chunk_gap: float = 0.0,
-        seed: int = 1,
-        api_key: str | None = None,
-        rate_limit: int | RateLimit | None = None,
-        capacity: int | None = None,
-        host: str = "127.0.0.1",
-        port: int = 0,
+        self, backend: Backend, face: Face, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
     ) -> None:
-        limit = RateLimit(rate_limit) if isinstance(rate_limit, int) else rate_limit
-        self.server = Server(
-            models,
-            latency=read_latency(latency),
-            chunk_gap=chunk_gap,
-            seed=seed,
-            api_key=api_key,
-            rate_limit=limit,
-            capacity=capacity,
-        )
+        self.backend = backend
         self._host = host
-        self._port = port
-        self._thread = Background(self.server.app, host, port)
+        self._scheme = "https" if tls else "http"
+        self._thread = Background(face.app, host, port, tls)
 
     @property
     def root(self) -> str:
         """The address without the path of the protocol."""
-        return f"http://{self._host}:{self._thread.port}"
-
-    @property
-    def url(self) -> str:
-        """The base URL for clients."""
-        return f"{self.root}/v1"
+        return f"{self._scheme}://{self._host}:{self._thread.port}"
 
     @property
     def requests(self) -> RequestLog:
         """What was received."""
-        return self.server.requests
+        return self.backend.requests
 
     @property
     def peak(self) -> int:
         """Most requests worked on at the same time."""
-        return self.server.peak
+        return self.backend.peak
+
+    def listing(self) -> list[JsonObject]:
+        """The models served."""
+        return self.backend.models.listing()
 
     def outage(
         self,
@@ -81,11 +82,11 @@ class Vendor:
 
         Kinds: 429, 500, 502, 503, 504, 529, reset (the connection breaks), timeout (no answer).
         """
-        self.server.outages.add(Outage(kind, after=after, count=count, retry_after=retry_after, model=model))
+        self.backend.outages.add(Outage(kind, after=after, count=count, retry_after=retry_after, model=model))
 
     def restore(self) -> None:
         """End every outage."""
-        self.server.outages.clear()
+        self.backend.outages.clear()
 
     def start(self) -> Self:
         """Begin to serve; returns when the port answers."""
@@ -103,3 +104,41 @@ class Vendor:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+class Vendor(Simulation):
+    """An OpenAI-compatible endpoint on a free loopback port.
+
+    with Vendor(models=["faithful", "fault:args.empty"]) as vendor:
+        ask(vendor.url)
+    """
+
+    def __init__(
+        self,
+        models: Sequence[str] | Mapping[str, str] | None = None,
+        *,
+        api_key: str | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        **behaviour: Unpack[Behaviour],
+    ) -> None:
+        backend = make_backend(models, **behaviour)
+        super().__init__(backend, OpenAiFace(backend, api_key=api_key), host=host, port=port)
+
+    @property
+    def url(self) -> str:
+        """The base URL for clients."""
+        return f"{self.root}/v1"
+
+
+def make_backend(models: Sequence[str] | Mapping[str, str] | None = None, **behaviour: Unpack[Behaviour]) -> Backend:
+    """A backend from what people write: a latency as text, a rate limit as requests a minute."""
+    limit = behaviour.get("rate_limit")
+    return Backend(
+        models,
+        latency=read_latency(behaviour.get("latency", 0.0)),
+        chunk_gap=behaviour.get("chunk_gap", 0.0),
+        seed=behaviour.get("seed", 1),
+        rate_limit=RateLimit(limit) if isinstance(limit, int) else limit,
+        capacity=behaviour.get("capacity"),
+    )
