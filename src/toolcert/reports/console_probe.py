@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from rich.console import Console
 from rich.text import Text
 
-from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
+from toolcert.probes.scorecard import Category, Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
-from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible, width_of
+from toolcert.reports.text import NO_VALUE, count, duration, fit, plural, seconds, shorten, visible, width_of
 from toolcert.reports.verdicts import verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
 
@@ -72,6 +72,8 @@ def _model_line(summary: ProbeSummary, model: ModelSummary, column: int, glyphs:
 
 def _score(model: ModelSummary) -> str:
     score = model.score
+    if model.category is Category.UNSUPPORTED:
+        return NO_VALUE
     return f"{score.low:.0f}" if score.settled else f"{score.low:.0f}-{score.high:.0f}"
 
 
@@ -116,6 +118,7 @@ def _causes(summary: ProbeSummary, width: int, examples: Mapping[str, str]) -> I
         if width >= WIDE:
             yield line.append(cause.title)
         else:
+            line.rstrip()
             yield line
             yield Text(f"         {cause.title}")
         yield from _example(summary, cause, width, examples.get(cause.code))
