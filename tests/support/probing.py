@@ -47,7 +47,7 @@ async def probe_models(
     iterations: int = 1,
     adaptive: bool = False,
     retries: int = 0,
-    timeout: float = 10.0,
+    patience: float = 10.0,
     concurrency: int = 8,
     settings: ProbeSettings | None = None,
     earlier: Sequence[Record] = (),
@@ -56,7 +56,7 @@ async def probe_models(
     """Probe the models and summarise."""
     chosen = [*(choose_probes(suite or "full", probes) if suite or probes else ()), *own]
     infos = tuple(model if isinstance(model, ModelInfo) else ModelInfo(id=model) for model in models)
-    timeouts = Timeouts(connect=timeout, read=timeout, between_chunks=timeout, total=timeout)
+    timeouts = Timeouts(connect=patience, read=patience, between_chunks=patience, total=patience)
     spec = EndpointSpec(name=HERE, base_url=url, retries=retries, timeouts=timeouts, concurrency=concurrency)
     manifest = Manifest(
         run="test",

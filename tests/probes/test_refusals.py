@@ -1,0 +1,157 @@
+"""Refusals: a control request decides between the feature, the model and the transport."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.probing import probe_models
+from support.scripted import Answer, Received, Scripted, completion, refusal
+from toolcert.core.outcomes import Outcome
+
+
+def refusing(field: str, status: int) -> Scripted:
+    """A server that answers everything in words and refuses one field."""
+
+    def script(received: Received) -> Answer:
+        return refusal(status, "nothing to say about it") if field in received.json else completion("Hello.")
+
+    return Scripted(script)
+
+
+@pytest.mark.parametrize(
+    ("probe", "field"),
+    [
+        ("basic", "tools"),
+        ("choice_required", "tool_choice"),
+        ("choice_auto", "tool_choice"),
+        ("json_object", "response_format"),
+        ("json_schema", "response_format"),
+        ("streaming", "stream"),
+    ],
+)
+async def test_a_4xx_is_a_missing_capability_when_the_control_request_succeeds(probe: str, field: str) -> None:
+    with refusing(field, 422) as server:
+        probed = await probe_models(server.url, ["m"], probes=[probe])
+    record = probed.record("m", probe)
+    assert record.outcome is Outcome.UNSUPPORTED
+    assert "refuses" in record.reason
+    assert "422" in record.reason
+    assert ("choice.rejected" in record.codes) is (field == "tool_choice")
+    assert len(record.detail.exchanges) == 2
+
+
+async def test_a_5xx_is_a_failure_when_the_control_request_succeeds() -> None:
+    with refusing("tool_choice", 500) as server:
+        probed = await probe_models(server.url, ["m"], probes=["choice_required"])
+    record = probed.record("m", "choice_required")
+    assert record.outcome is Outcome.FAILED
+    assert "choice.rejected" in record.codes
+    assert "breaks on tool_choice required" in record.reason
+
+
+@pytest.mark.parametrize("status", [422, 500])
+async def test_without_a_succeeding_control_nothing_is_measured(status: int) -> None:
+    with Scripted(lambda _: refusal(status, "closed for today")) as server:
+        probed = await probe_models(server.url, ["m"], probes=["choice_required"])
+    record = probed.record("m", "choice_required")
+    assert record.outcome is Outcome.NOT_MEASURED
+    assert "closed for today" in record.reason
+    assert [code.partition(".")[0] for code in record.codes] == ["transport"]
+
+
+@pytest.mark.parametrize("status", [401, 403, 429])
+async def test_keys_and_limits_are_never_anyones_failure(status: int) -> None:
+    with Scripted(lambda _: refusal(status, "no")) as server:
+        probed = await probe_models(server.url, ["m"], probes=["basic"])
+    record = probed.record("m", "basic")
+    assert record.outcome is Outcome.NOT_MEASURED
+    assert record.probe is not None
+    assert record.probe.called is None
+
+
+async def test_an_answer_cut_by_our_own_limit_is_not_measured() -> None:
+    def script(_: Received) -> Answer:
+        answer = completion("Let me think about the weather for a while, because")
+        answer.body["choices"][0]["finish_reason"] = "length"
+        return answer
+
+    with Scripted(script) as server:
+        probed = await probe_models(server.url, ["m"], probes=["basic", "usage"])
+    record = probed.record("m", "basic")
+    assert record.outcome is Outcome.NOT_MEASURED
+    assert "limit of 1024 tokens" in record.reason
+    assert probed.record("m", "usage").outcome is Outcome.FAILED  # its question does not depend on the end
+
+
+async def test_the_agent_suites_json_test_falls_back_to_a_plain_prompt_and_says_so() -> None:
+    def script(received: Received) -> Answer:
+        if "response_format" in received.json:
+            return refusal(400, "response_format is unknown here")
+        words = received.json["messages"][0]["content"].replace(",", "").split()
+        name, age, city = (words[words.index(f"{key}:") + 1] for key in ("name", "age", "city"))
+        return completion(f'{{"name": "{name}", "age": {age}, "city": "{city}"}}')
+
+    with Scripted(script) as server:
+        probed = await probe_models(server.url, ["m"], probes=["json_mode", "json_object"])
+    record = probed.record("m", "json_mode")
+    assert record.outcome is Outcome.PASSED
+    assert "response_format is unknown" in record.detail.figures["without_mode"]
+    assert probed.record("m", "json_object").outcome is Outcome.UNSUPPORTED
+
+
+async def test_a_refused_second_turn_is_a_fault_when_the_first_is_still_answered() -> None:
+    with_result = refusal(400, "role tool is unknown")
+
+    def script(received: Received) -> Answer:
+        after = any(message["role"] == "tool" for message in received.json["messages"])
+        return with_result if after else completion("What is it?")
+
+    with Scripted(script) as server:
+        probed = await probe_models(server.url, ["m"], probes=["tool_error"])
+    record = probed.record("m", "tool_error")
+    assert record.outcome is Outcome.FAILED
+    assert "breaks on tool results in the history" in record.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (refusal(404, "no such model"), Outcome.PASSED),
+        (refusal(400, "no such model"), Outcome.PASSED),
+        (refusal(500, "KeyError"), Outcome.FAILED),
+        (completion("hello"), Outcome.FAILED),
+    ],
+)
+async def test_a_made_up_model_id_must_be_refused_with_a_4xx(answer: Answer, outcome: Outcome) -> None:
+    with Scripted(lambda received: completion("hi") if received.json["model"] == "m" else answer) as server:
+        probed = await probe_models(server.url, ["m"], probes=["unknown_model"])
+    assert probed.record("m", "unknown_model").outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (refusal(400, "messages must not be empty"), Outcome.PASSED),
+        (Answer({"errors": [{"code": "json_type_error", "message": "no messages"}]}, 400), Outcome.PASSED),
+        (Answer(b"<h1>Bad request</h1>", 400, {"Content-Type": "text/html"}), Outcome.FAILED),
+        (refusal(500, "IndexError"), Outcome.FAILED),
+        (completion("hello"), Outcome.FAILED),
+    ],
+)
+async def test_an_illegal_request_must_be_refused_with_words(answer: Answer, outcome: Outcome) -> None:
+    with Scripted(lambda received: completion("hi") if received.json["messages"] else answer) as server:
+        probed = await probe_models(server.url, ["m"], probes=["error_shapes"])
+    assert probed.record("m", "error_shapes").outcome is outcome
+
+
+async def test_the_listing_must_name_the_model() -> None:
+    def listing(*ids: str) -> Answer:
+        return Answer({"object": "list", "data": [{"id": model, "object": "model"} for model in ids]})
+
+    for ids, outcome in [(("m", "n"), Outcome.PASSED), (("n",), Outcome.FAILED)]:
+        with Scripted(lambda _, ids=ids: listing(*ids)) as server:
+            probed = await probe_models(server.url, ["m"], probes=["model_listing"])
+        assert probed.record("m", "model_listing").outcome is outcome
+    with Scripted(lambda _: Answer(b"nothing here", 404)) as server:
+        probed = await probe_models(server.url, ["m"], probes=["model_listing"])
+    assert probed.record("m", "model_listing").outcome is Outcome.FAILED

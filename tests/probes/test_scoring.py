@@ -1,0 +1,156 @@
+"""Scores: weights that sum to 100, ranges for what is open, and recommendations that the whole range agrees on."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import ProbeFacts, Record
+from toolcert.probes.registry import all_probes
+from toolcert.probes.reliability import CellTally
+from toolcert.probes.scorecard import Recommendation, Score
+from toolcert.probes.scoring import score_of
+from toolcert.probes.suites import SUITES, Suite, choose_probes, find_suite, weights_of
+
+AGENT = SUITES["agent"]
+NAMES = tuple(AGENT.weights)
+
+
+def tally(passed: int = 0, failed: int = 0, *, open_cases: int = 0, unsupported: int = 0) -> CellTally:
+    built = CellTally()
+    outcomes = {Outcome.PASSED: passed, Outcome.FAILED: failed, Outcome.UNSUPPORTED: unsupported}
+    for outcome, count in (outcomes | {Outcome.NOT_MEASURED: open_cases}).items():
+        facts = ProbeFacts(probe="p", iteration=1, requests=1)
+        for _ in range(count):
+            built.add(Record(case="k", endpoint="e", model="m", outcome=outcome, probe=facts))
+    return built
+
+
+def skipped(reason: str, *, requests: int = 0) -> CellTally:
+    built = CellTally()
+    facts = ProbeFacts(probe="p", iteration=1, requests=requests)
+    built.add(Record(case="k", endpoint="e", model="m", outcome=Outcome.SKIPPED, reason=reason, probe=facts))
+    return built
+
+
+def score(suite: Suite = AGENT, *, reliable: bool | None = True, **given_tallies: CellTally) -> Score:
+    tallies = {name: given_tallies.get(name, tally(passed=1)) for name in NAMES}
+    return score_of(tallies, AGENT.weights, suite, reliable=reliable)
+
+
+def test_the_agent_suite_has_its_weights_and_limits_exactly() -> None:
+    assert AGENT.weights == {"basic": 25, "result_use": 35, "multi_tool": 25, "json_mode": 10, "streaming": 5}
+    assert (AGENT.recommended, AGENT.partial) == (90, 50)
+
+
+@pytest.mark.parametrize(
+    ("failing", "points", "recommendation"),
+    [
+        ((), 100, Recommendation.RECOMMENDED),
+        (("json_mode",), 90, Recommendation.RECOMMENDED),
+        (("result_use",), 65, Recommendation.PARTIAL),
+        (("result_use", "json_mode", "streaming"), 50, Recommendation.PARTIAL),
+        (("basic", "result_use", "json_mode"), 30, Recommendation.NONE),
+        (NAMES, 0, Recommendation.NONE),
+    ],
+)
+def test_points_and_bands(failing: tuple[str, ...], points: float, recommendation: Recommendation) -> None:
+    found = score(**{name: tally(failed=1) for name in failing})
+    assert (found.low, found.high, found.recommendation) == (points, points, recommendation)
+
+
+def test_rates_count_in_part() -> None:
+    assert score(result_use=tally(passed=4, failed=1)).low == 93
+
+
+def test_what_is_not_measured_leaves_a_range() -> None:
+    found = score(result_use=tally(open_cases=1))
+    assert (found.low, found.high) == (65, 100)
+    assert found.recommendation is Recommendation.UNDECIDED
+    assert str(found) == "65 to 100"
+
+
+def test_a_range_above_90_is_recommended_all_the_same() -> None:
+    found = score(streaming=tally(open_cases=1))
+    assert (found.low, found.high) == (95, 100)
+    assert found.recommendation is Recommendation.RECOMMENDED
+
+
+def test_a_single_open_iteration_counts_as_one() -> None:
+    found = score(basic=tally(passed=4, open_cases=1))
+    assert (found.low, found.high) == (95, 100)
+
+
+def test_unsupported_earns_nothing() -> None:
+    assert score(json_mode=tally(unsupported=1)).low == 90
+
+
+def test_an_unmet_need_earns_nothing_and_an_unmeasured_one_leaves_it_open() -> None:
+    lost = score(basic=skipped("needs x, which never passed"))
+    open_still = score(basic=skipped("needs x, which needs y, which is not measured"))
+    assert (lost.low, lost.high) == (75, 75)
+    assert (open_still.low, open_still.high) == (75, 100)
+
+
+def test_a_limit_on_requests_leaves_it_open() -> None:
+    found = score(basic=skipped("the limit of 5 requests was reached"))
+    assert (found.low, found.high) == (75, 100)
+
+
+def test_what_does_not_apply_gives_its_weight_to_the_rest() -> None:
+    found = score(basic=skipped("the model shows no reasoning", requests=1), result_use=tally(failed=1))
+    assert found.low == pytest.approx(100 * 40 / 75, abs=1e-3)
+    assert "basic" not in found.weights
+    assert sum(found.weights.values()) == pytest.approx(100, abs=1e-2)
+
+
+def test_the_full_suite_recommends_reliable_models_only() -> None:
+    full = SUITES["full"]
+    assert score(full, reliable=True).recommendation is Recommendation.RECOMMENDED
+    assert score(full, reliable=False).recommendation is Recommendation.PARTIAL
+    assert score(full, reliable=None).recommendation is Recommendation.UNDECIDED
+
+
+def test_quick_and_free_choices_are_not_graded() -> None:
+    assert score(SUITES["quick"]).recommendation is None
+    assert score(find_suite(None)).recommendation is None
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=5, max_size=5))
+def test_the_range_is_a_range_and_recommended_needs_90_at_its_lower_end(counts: list[tuple[int, ...]]) -> None:
+    tallies = {
+        name: tally(passed=a, failed=b, open_cases=c, unsupported=d)
+        for name, (a, b, c, d) in zip(NAMES, counts, strict=True)
+    }
+    found = score_of(tallies, AGENT.weights, AGENT, reliable=True)
+    assert 0 <= found.low <= found.high <= 100
+    if found.recommendation is Recommendation.RECOMMENDED:
+        assert found.low >= 90
+    if not any(count[2] for count in counts) and all(sum(count) for count in counts):
+        assert found.low == found.high
+
+
+@pytest.mark.parametrize("name", list(SUITES))
+def test_the_weights_of_every_suite_sum_to_100(name: str) -> None:
+    probes = [(probe.name, probe.group) for probe in choose_probes(name)]
+    assert sum(weights_of(SUITES[name], probes).values()) == pytest.approx(100)
+
+
+def test_the_full_suite_weighs_groups_6_3_3_3_1() -> None:
+    probes = [(probe.name, probe.group) for probe in choose_probes("full")]
+    weights = weights_of(SUITES["full"], probes)
+    groups = {group: sum(weights[name] for name, own in probes if own == group) for _, group in probes}
+    assert {group: round(points * 16 / 100, 6) for group, points in groups.items()} == {
+        "calling": 6,
+        "control": 3,
+        "format": 3,
+        "conversation": 3,
+        "server": 1,
+    }
+
+
+def test_full_has_every_probe_but_the_one_json_object_replaces() -> None:
+    left_out = {probe.name for probe in all_probes()} - {probe.name for probe in choose_probes("full")}
+    assert left_out == {"json_mode"}
