@@ -1,6 +1,6 @@
 """Draw what a command prints as an SVG picture for the documentation.
 
-python scripts/picture.py docs/images/demo.svg demo      runs `toolcert demo`
+python scripts/picture.py docs/images/demo.svg 41 demo   the first 41 lines of `toolcert demo`
 
 The picture names no font file: it is shown with whatever monospaced font the reader has.
 """
@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-COLUMNS = 110
+COLUMNS = 100
 PAPER, INK, GREY = (24, 27, 30), (233, 235, 237), (139, 146, 154)
 RED, GREEN, YELLOW, BLUE, VIOLET = (244, 140, 112), (87, 194, 178), (232, 182, 83), (147, 182, 255), (183, 165, 245)
 HUES = [RED, GREEN, YELLOW, BLUE, VIOLET, GREEN]
@@ -41,9 +41,9 @@ TEMPLATE = """\
 """
 
 
-def main(picture: str, *words: str) -> int:
+def main(picture: str, lines: str, *words: str) -> int:
     shown = Console(record=True, width=COLUMNS, file=io.StringIO())
-    shown.print(Text.from_ansi(_printed(*words)))
+    shown.print(Text.from_ansi("\n".join(_printed(*words).split("\n")[: int(lines)])))
     shown.save_svg(picture, title=" ".join(words), theme=THEME, code_format=TEMPLATE, unique_id="t")
     return 0
 
