@@ -16,10 +16,10 @@ from toolcert.wire.retry import RetryPolicy
 KEY = Secret("sk-test-0123456789", source="LITELLM_API_KEY")
 
 
-async def list_models(script: Script) -> list[ModelInfo]:
+async def list_models(script: Script, key: Secret | None = KEY) -> list[ModelInfo]:
     with Scripted(script) as server:
         spec = EndpointSpec(name="proxy", dialect="litellm", base_url=server.root, retries=0)
-        async with open_endpoint(spec, KEY) as session:
+        async with open_endpoint(spec, key) as session:
             return await session.models()
 
 
@@ -63,7 +63,6 @@ async def test_details_that_we_may_not_see_do_no_harm(status: int) -> None:
     "answer",
     [
         refusal(400, "No connected db.", type="no_db_connection", code="400"),
-        Answer(b"Internal Server Error: No api key passed in.", 500, {"Content-Type": "text/plain"}),
         refusal(401, "Authentication Error, Invalid proxy server token passed", code="401"),
     ],
 )
@@ -73,6 +72,13 @@ async def test_a_bad_key_in_all_its_disguises(answer: Answer) -> None:
     assert "LITELLM_API_KEY" in fault.message
     with pytest.raises(UnauthorisedError):
         await list_models(in_turn(answer))
+
+
+async def test_a_missing_key_is_a_500_in_plain_text() -> None:
+    stumble = Answer(b"Internal Server Error", 500, {"Content-Type": "text/plain; charset=utf-8"})
+    assert (await fault_of(stumble)).kind is FaultKind.SERVER_ERROR
+    with pytest.raises(UnauthorisedError, match="none was given"):
+        await list_models(in_turn(stumble), key=None)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +107,11 @@ async def test_a_bad_key_in_all_its_disguises(answer: Answer) -> None:
     ],
 )
 async def test_upstream_errors_are_unwrapped(status: int, message: str, kind: FaultKind, cause: str) -> None:
-    fault = await fault_of(refusal(status, message, code=str(status)))
+    postscript = "\n\nLiteLLM: model group 'm' failed with the error above. No fallback was attempted."
+    fault = await fault_of(refusal(status, message + postscript, code=str(status)))
     assert fault.kind is kind
     assert cause in fault.message
-    assert "litellm." not in fault.message
+    assert "litellm" not in fault.message.lower()
 
 
 async def test_retry_after_in_the_proxys_spelling_is_waited_out() -> None:

@@ -13,6 +13,8 @@ LONGEST = 300
 """An error is shown on one line; more is in the raw answer."""
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _WORDS_OF_A_WRAPPER = re.compile(r"^(?:litellm\.\w+|\w+(?:Error|Exception))\s*[:-]\s*", re.IGNORECASE)
+_POSTSCRIPT = "\n\nLiteLLM: "
+"""What the proxy adds about its own fallbacks."""
 _DEEPEST = 12
 """Levels of objects, lists and texts with JSON in them; proxies wrap their upstream's error, but not for ever."""
 
@@ -104,6 +106,7 @@ def _parameter(error: JsonObject) -> str:
 
 def _unwrapped(message: str, depth: int) -> ErrorText:
     """A message that carries its upstream's JSON, or names the classes it passed through, without them."""
+    message = message.partition(_POSTSCRIPT)[0]
     start = message.find("{")
     if start >= 0 and depth > 1:
         try:

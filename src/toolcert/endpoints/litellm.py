@@ -20,7 +20,7 @@ from toolcert.wire.http import HttpClient, HttpResponse
 _BAD_KEY = re.compile(
     r"no connected db|no api key passed in|invalid proxy server token|authentication error", re.IGNORECASE
 )
-"""Without a database the proxy cannot look a key up, and answers a wrong one with 400 and a missing one with 500."""
+"""Without a database the proxy cannot look a key up: a wrong one is a 400 that complains of the database."""
 
 
 class LiteLlmDialect(OpenAiDialect):
@@ -34,7 +34,16 @@ class LiteLlmDialect(OpenAiDialect):
 
     def read_error(self, response: HttpResponse) -> Fault:
         error = read_error_text(response.payload)
-        return self.fault(response, error, _kind(response, error))
+        return self.fault(response, error, self._kind(response, error))
+
+    def _kind(self, response: HttpResponse, error: ErrorText) -> FaultKind:
+        if response.status in (400, 500) and _BAD_KEY.search(error.message):
+            return FaultKind.AUTH
+        if self.key is None and response.status == 500 and _is_plain_text(response):
+            return (
+                FaultKind.AUTH
+            )  # without a database, a missing key makes the proxy stumble; its other errors are JSON
+        return kind_of_error(response.status or 0, error)
 
     async def _details(self, client: HttpClient) -> dict[str, JsonObject]:
         """`/model/info` by model name; nothing where the key may not see it or the proxy has none."""
@@ -65,7 +74,5 @@ class LiteLlmDialect(OpenAiDialect):
         )
 
 
-def _kind(response: HttpResponse, error: ErrorText) -> FaultKind:
-    if response.status in (400, 500) and _BAD_KEY.search(error.message):
-        return FaultKind.AUTH
-    return kind_of_error(response.status or 0, error)
+def _is_plain_text(response: HttpResponse) -> bool:
+    return response.headers.get("content-type", "").startswith("text/plain")
