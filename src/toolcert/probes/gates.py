@@ -38,11 +38,12 @@ def _scores(summary: ProbeSummary, fail_under: float | None) -> Iterator[str]:
 
 def _findings(summary: ProbeSummary, fail_on: Sequence[str]) -> Iterator[str]:
     for cause in summary.causes:
-        if any(_meets(cause.code, cause.severity, gate) for gate in fail_on):
+        if any(meets(cause.code, cause.severity, gate) for gate in fail_on):
             yield f"{cause.code} ({cause.severity}) in {', '.join(cause.models[:5])}: {cause.title}"
 
 
-def _meets(code: str, severity: Severity, gate: str) -> bool:
+def meets(code: str, severity: Severity, gate: str) -> bool:
+    """Whether a gate is about this finding: its code, a family of codes, or a severity."""
     return gate in (severity.value, code) or code.startswith(f"{gate}.")
 
 

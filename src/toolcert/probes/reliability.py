@@ -127,10 +127,10 @@ class CellTally:
 
     def _reason(self, counts: Counts) -> str:
         if self._reasons:
-            return self._reasons.most_common(1)[0][0]
+            return _commonest(self._reasons)
         if counts.passed or not self._skip_reasons:
             return "" if counts.total else "the run ended before it was asked"
-        return self._skip_reasons.most_common(1)[0][0]
+        return _commonest(self._skip_reasons)
 
     def _stopped(self) -> str:
         return next((reason for reason in self._skip_reasons if reason.startswith((NO_CALL, REFUSED, DECIDED))), "")
@@ -138,6 +138,11 @@ class CellTally:
     def _latency(self) -> tuple[Latency, ...]:
         lines = (times.latency(f"turn {number}", samples=False) for number, times in enumerate(self._turns, start=1))
         return tuple(line for line in lines if line is not None)
+
+
+def _commonest(reasons: Counter[str]) -> str:
+    """The most frequent; of several the same in every run, whichever came first."""
+    return min(reasons, key=lambda reason: (-reasons[reason], reason))
 
 
 def _rate(outcomes: Counter[Outcome]) -> Rate:

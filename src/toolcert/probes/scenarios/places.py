@@ -48,9 +48,10 @@ def _read_yaml(path: Path, text: str) -> Document:
     try:
         node = loader.get_single_node()
         value = loader.construct_document(node) if node is not None else None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ScenarioError(f"{path}:{line}: not valid YAML: {error.problem}.") from None
+    except yaml.YAMLError as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        line = mark.line + 1 if mark else 1
+        raise ScenarioError(f"{path}:{line}: not valid YAML: {problem or error}.") from None
     finally:
         loader.dispose()
     lines: dict[Place, int] = {}
