@@ -79,12 +79,12 @@ class Dataset:
         problems: list[Finding] = []
         notes = _read_notes(fields.pop(OWN_KEY), problems) if OWN_KEY in fields else _NO_NOTES
         body, toolset = self._decode_fields(fields)
-        problems.extend(toolset.findings)
-        problems.extend(_wrong_types(body))
+        problems += toolset.findings
+        problems += _wrong_types(body)
         missing = _no_messages(body.get("messages"))
         if missing is not None:
             return Line(index=index, text=text, notes=notes, findings=(missing, *problems))
-        problems.extend(_message_problems(body["messages"]))
+        problems += _message_problems(body["messages"])
         return Line(index=index, body=body, toolset=toolset, notes=notes, findings=tuple(problems))
 
     def _decode_fields(self, fields: dict[str, msgspec.Raw]) -> tuple[JsonObject, Toolset]:
@@ -121,18 +121,20 @@ def _no_messages(messages: Any) -> Finding | None:
     return finding("dataset.wrong_type", "messages is not a list")
 
 
-def _wrong_types(body: JsonObject) -> Iterator[Finding]:
+def _wrong_types(body: JsonObject) -> list[Finding]:
+    found = []
     for name, value in body.items():
-        if value is None or name not in _TYPES:
-            continue
-        types, wanted = _TYPES[name]
-        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            yield finding("dataset.wrong_type", f"{name} is not {wanted}")
+        wanted = _TYPES.get(name)
+        if wanted is not None and value is not None and type(value) not in wanted[0]:
+            found.append(finding("dataset.wrong_type", f"{name} is not {wanted[1]}"))
+    return found
 
 
-def _message_problems(messages: list[Any]) -> Iterator[Finding]:
+def _message_problems(messages: list[Any]) -> list[Finding]:
+    found = []
     for place, message in enumerate(messages):
         if not isinstance(message, dict):
-            yield finding("dataset.wrong_type", f"messages[{place}] is not an object")
+            found.append(finding("dataset.wrong_type", f"messages[{place}] is not an object"))
         elif not isinstance(message.get("role"), str):
-            yield finding("dataset.wrong_type", f"messages[{place}].role is not a string")
+            found.append(finding("dataset.wrong_type", f"messages[{place}].role is not a string"))
+    return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from toolcert.core.errors import UsageError
 from toolcert.core.values import Value
+from toolcert.probes.gates import meets
 from toolcert.verify.dataset import OWN_KEY, Dataset
 from toolcert.verify.figures import Share, VerifySummary
 
@@ -71,3 +72,11 @@ def _missed(share: Share, gate: Gate) -> str:
     if share.value < gate.least:
         return f"{gate.name} is {100 * share.value:.2f} % ({share.k}/{share.n}), below {100 * gate.least:g} %."
     return ""
+
+
+def found_gates(fail_on: Sequence[str], summary: VerifySummary) -> Iterator[str]:
+    """Why each finding of the vendor that the user will not accept closes a gate."""
+    for line in summary.vendor:
+        if any(meets(line.code, line.severity, gate) for gate in fail_on):
+            rows = "1 row" if line.rows == 1 else f"{line.rows} rows"
+            yield f"{line.code} ({line.severity}) in {rows}: {line.title}"

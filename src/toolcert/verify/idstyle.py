@@ -7,29 +7,22 @@ from typing import Any
 
 _KIMI = re.compile(r"functions\..+:\d+\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-_WORDS = frozenset({"call", "chatcmpl", "tool", "toolu", "fc", "function", "functions", "func"})
-"""Parts that are the server's own words; everything else is random and only its length counts."""
+_WORDS = re.compile(r"(?:(?:call|chatcmpl|tool|toolu|fc|function|functions|func)[-_])*", re.IGNORECASE)
+"""Parts that are the server's own words; everything after them is random and only its length counts."""
 
 
 def id_style(identity: Any) -> str:
-    """`call_00_QehtQRG9` as `call_*8`: the server's words, the separators, and how long the rest is."""
+    """`call_00_QehtQRG9` as `call_*11`: the server's words, and how long the rest is."""
     if not isinstance(identity, str) or not identity:
         return "none"
     if _KIMI.match(identity):
         return "functions.NAME:N"
-    if _UUID.match(identity):
-        return "UUID"
-    words: list[str] = []
-    rest = identity
-    while (found := re.match(r"([A-Za-z]+)([-_])", rest)) and found[1].lower() in _WORDS:
-        words.append(found[0])
-        rest = rest[found.end() :]
-    return f"{''.join(words)}{_kind(rest)}"
+    words = _WORDS.match(identity)
+    assert words is not None  # the pattern takes the empty text too
+    return f"{words[0]}{_kind(identity[words.end() :])}"
 
 
 def _kind(rest: str) -> str:
-    if _UUID.match(rest):
+    if len(rest) == 36 and _UUID.match(rest):
         return "UUID"
-    if rest.isdigit():
-        return "N"
-    return f"*{len(rest)}"
+    return "N" if rest.isdigit() else f"*{len(rest)}"

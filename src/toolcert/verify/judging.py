@@ -79,7 +79,7 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
         sampling=row.sampling,
         attempts=max(1, len(exchange.attempts)),
         tags=row.tags,
-        **_shape(exchange.request),
+        **_shape(row, exchange.request),
     )
     outcome = Outcome.UNSUPPORTED if unsupported else Outcome.NOT_MEASURED
     detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
@@ -135,19 +135,20 @@ def _facts(row: Row, exchange: Exchange, reply: Reply, calls: tuple[CallJudgemen
         attempts=max(1, len(exchange.attempts)),
         streamed=reply.streamed,
         tags=row.tags,
-        **_shape(exchange.request),
+        **_shape(row, exchange.request),
     )
 
 
-def _shape(request: Request) -> dict[str, Any]:
+def _shape(row: Row, request: Request) -> dict[str, Any]:
     """How large the question was."""
-    names = [tool["function"]["name"] for tool in request.tools[:MAX_OFFERED] if _is_tool(tool)]
-    turns = [message for message in request.body.get("messages", ()) if _is_of_user(message)]
-    return {"tools": len(request.tools), "offered": tuple(names), "turns": len(turns)}
-
-
-def _is_of_user(message: Any) -> bool:
-    return isinstance(message, dict) and message.get("role") == "user"
+    tools = request.tools
+    names = row.offered
+    if names is None:
+        names = tuple([tool["function"]["name"] for tool in tools[:MAX_OFFERED] if _is_tool(tool)])
+    turns = 0
+    for message in request.body.get("messages", ()):
+        turns += isinstance(message, dict) and message.get("role") == "user"
+    return {"tools": len(tools), "offered": names, "turns": turns}
 
 
 def _is_tool(tool: Any) -> bool:

@@ -13,6 +13,7 @@ from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
 from toolcert.verify.dataset import Dataset, Line
 from toolcert.verify.hashing import content_hash, digest, row_key, sampling_hash, target_hash
+from toolcert.verify.judging import MAX_OFFERED
 from toolcert.verify.prepare import Shaping, adapter_of, prepare
 from toolcert.verify.seen import SeenRows
 from toolcert.verify.selection import Selection
@@ -86,7 +87,8 @@ class VerifyPlan:
         content = content_hash(line.body, line.toolset.digest)
         untouched = body["messages"] is line.body["messages"] and body.get("tools") is line.body.get("tools")
         key = row_key(self.target, content if untouched else content_hash(body), body)
-        extra: JsonObject = {"content": content, "sampling": sampling_hash(body)}
+        names = line.toolset.names[:MAX_OFFERED]
+        extra: JsonObject = {"content": content, "sampling": sampling_hash(body), "offered": names}
         if line.notes.tags:
             extra["tags"] = line.notes.tags
         if line.notes.expected is not None:

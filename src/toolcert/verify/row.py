@@ -27,6 +27,8 @@ class Row(Value):
     """As written in the dataset."""
     problems: tuple[Finding, ...] = ()
     """The dataset's own faults."""
+    offered: tuple[str, ...] | None = None
+    """Names of the offered tools where they are known already."""
 
     @property
     def expectation(self) -> Expected | None:
@@ -47,6 +49,7 @@ class Row(Value):
             tags=tuple(extra.get("tags", ())),
             expected=extra.get("expected"),
             problems=msgspec.convert(problems, tuple[Finding, ...]) if problems else (),
+            offered=extra.get("offered"),
         )
 
     @classmethod

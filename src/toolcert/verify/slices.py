@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from toolcert.core.outcomes import Outcome
-from toolcert.core.records import Record, RowFacts
 from toolcert.verify.figures import Share, SliceLine
+from toolcert.verify.likeness import Kind
 
 KINDS = ("tool", "n_tools", "turns", "stream", "tag")
 MOST = 1000
@@ -20,6 +19,15 @@ class _Part:
     def __init__(self) -> None:
         self.answered = self.called = self.valid = self.invalid = self.passed = self.correct = self.expecting = 0
 
+    def count(self, kind: Kind, rows: int) -> None:
+        self.answered += rows
+        self.called += rows * bool(kind.called)
+        self.valid += rows * (kind.valid is True)
+        self.invalid += rows * (kind.valid is False)
+        self.passed += rows * kind.passed
+        self.expecting += rows * (kind.correct is not None)
+        self.correct += rows * (kind.correct is True)
+
 
 class Slices:
     """Counts per kind of slice and value."""
@@ -28,16 +36,15 @@ class Slices:
         self._parts: dict[tuple[str, str], _Part] = {}
         self._sizes = dict.fromkeys(KINDS, 0)
 
-    def add(self, record: Record, row: RowFacts) -> None:
-        """Count an answered row in every slice it belongs to."""
-        passed = record.outcome is Outcome.PASSED
-        for name in set(row.names):
-            self._count(self._part("tool", name), row, passed=passed)
-        self._count(self._part("n_tools", _step(row.tools)), row, passed=passed)
-        self._count(self._part("turns", _step(row.turns)), row, passed=passed)
-        self._count(self._part("stream", "streamed" if row.streamed else "whole"), row, passed=passed)
-        for tag in row.tags:
-            self._count(self._part("tag", tag), row, passed=passed)
+    def add(self, kind: Kind, rows: int) -> None:
+        """Count answered rows of one kind in every slice they belong to."""
+        for name in set(kind.names):
+            self._part("tool", name).count(kind, rows)
+        self._part("n_tools", _step(kind.tools)).count(kind, rows)
+        self._part("turns", _step(kind.turns)).count(kind, rows)
+        self._part("stream", "streamed" if kind.streamed else "whole").count(kind, rows)
+        for tag in kind.tags:
+            self._part("tag", tag).count(kind, rows)
 
     def result(self) -> tuple[SliceLine, ...]:
         """All slices, by kind and then by value in natural order."""
@@ -52,17 +59,6 @@ class Slices:
             self._sizes[kind] += 1
             part = self._parts[(kind, value)] = _Part()
         return part
-
-    @staticmethod
-    def _count(part: _Part, row: RowFacts, *, passed: bool) -> None:
-        part.answered += 1
-        part.called += bool(row.called)
-        part.valid += row.valid is True
-        part.invalid += row.valid is False
-        part.passed += passed
-        if row.correct is not None:
-            part.expecting += 1
-            part.correct += row.correct
 
 
 def _line(kind: str, value: str, part: _Part) -> SliceLine:

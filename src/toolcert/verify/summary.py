@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,7 @@ def tally_of(reader: RunReader) -> Tally:
 
 def summary_of(tally: Tally, manifest: Manifest) -> VerifySummary:
     """What the counts of a run say."""
+    tally.settle()
     summary = _with_shares(_with_counts(_about(manifest), tally), tally.rows)
     return msgspec.structs.replace(summary, headline=headline(summary), lines=next_lines(summary))
 
@@ -76,7 +78,7 @@ def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
         fingerprints=_by_frequency(tally.fingerprints),
         vendor=_finding_lines(tally, of_dataset=False),
         of_dataset=_finding_lines(tally, of_dataset=True),
-        times=tuple(_times(label, tally.times[label]) for label in _TIMES if label in tally.times),
+        times=tuple(_all_times(tally.times)),
         moments=tally.moments.result(),
         tools=tally.tools.result(),
         slices=tally.slices.result(),
@@ -140,6 +142,15 @@ def _finding_line(code: str, found: FindingTally) -> FindingLine:
     )
 
 
+def _all_times(measured: Mapping[str, Quantiles]) -> Iterator[Times]:
+    whole = Quantiles()
+    for label in ("with a call", "in text"):
+        if label in measured:
+            whole.merge(measured[label])
+    times = {**measured, "whole answer": whole}
+    return (_times(label, times[label]) for label in _TIMES if label in times and times[label].count)
+
+
 def _times(label: str, seconds: Quantiles) -> Times:
     def at(share: float) -> float:
         value = seconds.quantile(share)
@@ -163,10 +174,10 @@ def _times(label: str, seconds: Quantiles) -> Times:
 def _traffic(tally: Tally, rows: Rows) -> Traffic:
     seconds = tally.moments.last - tally.moments.first if rows.lines else None
     return Traffic(
-        requests=tally.rows["attempts"],
-        retried=tally.rows["retried"],
-        prompt_tokens=tally.rows["prompt_tokens"],
-        completion_tokens=tally.rows["completion_tokens"],
+        requests=tally.attempts,
+        retried=tally.retried,
+        prompt_tokens=tally.prompt_tokens,
+        completion_tokens=tally.completion_tokens,
         seconds=seconds,
         per_second=rows.answered / seconds if seconds else None,
     )

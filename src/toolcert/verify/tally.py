@@ -11,6 +11,7 @@ from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics_quantiles import Quantiles
 from toolcert.diagnose import kind_of
 from toolcert.verify.figures import Example
+from toolcert.verify.likeness import Kind, Kinds
 from toolcert.verify.moments import Moments
 from toolcert.verify.slices import Slices
 from toolcert.verify.tooltally import ToolTallies
@@ -50,6 +51,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.outcomes: Counter[Outcome] = Counter()
+        self.attempts = self.retried = self.prompt_tokens = self.completion_tokens = 0
         self.rows: Counter[str] = Counter()
         self.finish: Counter[str] = Counter()
         self.finish_with_calls: Counter[str] = Counter()
@@ -64,6 +66,7 @@ class Tally:
         self.moments = Moments()
         self.tools = ToolTallies()
         self.slices = Slices()
+        self._kinds = Kinds()
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, CaseFinished):
@@ -78,12 +81,13 @@ class Tally:
         self.moments.add(record)
         if record.codes:
             self._count_findings(record, row)
-        if record.outcome is not Outcome.SKIPPED:
-            self.rows["attempts"] += row.attempts
-            self.rows["retried"] += row.attempts > 1
-        if record.outcome.measured:
+        outcome = record.outcome
+        if outcome is not Outcome.SKIPPED:
+            self.attempts += row.attempts
+            self.retried += row.attempts > 1
+        if outcome is Outcome.PASSED or outcome is Outcome.FAILED:
             self._count_answer(record, row)
-        elif record.outcome is Outcome.NOT_MEASURED:
+        elif outcome is Outcome.NOT_MEASURED:
             self.not_measured_by[_cause(record)] += 1
 
     def wants_evidence(self, head: Record) -> bool:
@@ -93,41 +97,49 @@ class Tally:
         known = (self.findings.get(_place(code, head)) for code in head.codes)
         return any(tally is None or tally.wants(head.row.index) for tally in known)
 
+    def settle(self) -> Tally:
+        """Count what was held back; figures are whole after this."""
+        for kind, rows in self._kinds.take():
+            self._count_kind(kind, rows)
+        return self
+
     def _count_answer(self, record: Record, row: RowFacts) -> None:
-        rows = self.rows
-        rows["called" if row.called else "unreadable" if row.called is None else "in_text"] += 1
-        finish = row.finish or "none"
-        self.finish[finish] += 1
-        rows["prompt_tokens"] += row.prompt_tokens or 0
-        rows["completion_tokens"] += row.completion_tokens or 0
-        if row.called:
-            self.finish_with_calls[finish] += 1
-            self._count_calls(row)
-        if row.wanted is not None:
-            rows["wanted"] += 1
-            rows["triggered"] += row.wanted == row.called
-            rows["correct"] += row.correct is True
-        if record.outcome is Outcome.FAILED:
-            self.failed_by[self._first_error(record)] += 1
-        _count_name(self.answered_as, row.answered_as)
-        _count_name(self.fingerprints, row.fingerprint)
-        self._count_times(row)
-        self.tools.add(row)
-        self.slices.add(record, row)
-
-    def _count_calls(self, row: RowFacts) -> None:
-        self.rows["unjudged" if row.valid is None else "valid" if row.valid else "invalid"] += 1
-        self.rows["calls_valid"] += row.verdicts.count(True)
-        self.rows["calls_invalid"] += row.verdicts.count(False)
-        if row.buckets:
-            self.buckets.update(row.buckets)
-
-    def _count_times(self, row: RowFacts) -> None:
+        """What is the row's own is counted now, the rest with the rows that look like it."""
+        self.prompt_tokens += row.prompt_tokens or 0
+        self.completion_tokens += row.completion_tokens or 0
         if row.seconds is not None:
-            self.times["whole answer"].add(row.seconds)
             self.times["with a call" if row.called else "in text"].add(row.seconds)
+            if row.names:
+                self.tools.add_seconds(row.names, row.seconds)
         if row.first_token is not None:
             self.times["first token"].add(row.first_token)
+        if self._kinds.add(record, row):
+            self.settle()
+
+    def _count_kind(self, kind: Kind, rows: int) -> None:
+        counts = self.rows
+        counts["called" if kind.called else "unreadable" if kind.called is None else "in_text"] += rows
+        self.finish[kind.finish or "none"] += rows
+        if kind.called:
+            self.finish_with_calls[kind.finish or "none"] += rows
+            self._count_calls(kind, rows)
+        if kind.wanted is not None:
+            counts["wanted"] += rows
+            counts["triggered"] += rows * (kind.wanted == kind.called)
+            counts["correct"] += rows * (kind.correct is True)
+        if not kind.passed:
+            self.failed_by[_first_error(kind.codes)] += rows
+        _count_name(self.answered_as, kind.answered_as, rows)
+        _count_name(self.fingerprints, kind.fingerprint, rows)
+        self.tools.add(kind, rows)
+        self.slices.add(kind, rows)
+
+    def _count_calls(self, kind: Kind, rows: int) -> None:
+        self.rows["unjudged" if kind.valid is None else "valid" if kind.valid else "invalid"] += rows
+        self.rows["calls_valid"] += rows * kind.verdicts.count(True)
+        self.rows["calls_invalid"] += rows * kind.verdicts.count(False)
+        for bucket in kind.buckets:
+            self.buckets[bucket] += rows
 
     def _count_findings(self, record: Record, row: RowFacts) -> None:
         by_code: dict[str, Finding] = {}
@@ -148,11 +160,12 @@ class Tally:
             tally = self.findings[place] = FindingTally(severity)
         return tally
 
-    def _first_error(self, record: Record) -> str:
-        for code in record.codes:
-            if not code.startswith(DATASET) and kind_of(code).severity is Severity.ERROR:
-                return code
-        return "expectation"
+
+def _first_error(codes: tuple[str, ...]) -> str:
+    for code in codes:
+        if not code.startswith(DATASET) and kind_of(code).severity is Severity.ERROR:
+            return code
+    return "expectation"
 
 
 def _place(code: str, record: Record) -> tuple[bool, str]:
@@ -170,6 +183,6 @@ def _example(row: RowFacts, found: Finding) -> Example:
     return Example(row=row.index, tool=row.names[found.call or 0] if called else "", evidence=found.evidence)
 
 
-def _count_name(names: Counter[str], name: str | None) -> None:
+def _count_name(names: Counter[str], name: str | None, rows: int) -> None:
     if name is not None:
-        names[name if name in names or len(names) < MAX_NAMES else OTHERS] += 1
+        names[name if name in names or len(names) < MAX_NAMES else OTHERS] += rows

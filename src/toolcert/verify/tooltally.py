@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolcert.core.records import RowFacts
 from toolcert.core.statistics_quantiles import Quantiles
 from toolcert.verify.figures import Share, ToolLine
+from toolcert.verify.likeness import Kind
 
 MOST = 1000
 """Tools counted one by one; a dataset with more shows them as one line."""
@@ -28,32 +28,35 @@ class ToolTallies:
     def __init__(self) -> None:
         self._tools: dict[str, _Tool] = {}
 
-    def add(self, row: RowFacts) -> None:
-        """Count what an answered row offered and called."""
-        for name in row.offered:
-            self._tool(name).offered += 1
-        if not row.names:
-            return
-        for name in set(row.names):
-            self._called(self._tool(name), row)
-        for name, verdict in zip(row.names, row.verdicts, strict=False):
+    def add(self, kind: Kind, rows: int) -> None:
+        """Count what answered rows of one kind offered and called."""
+        for name in kind.offered:
+            self._tool(name).offered += rows
+        for name in set(kind.names):
+            self._called(self._tool(name), kind, rows)
+        for name, verdict in zip(kind.names, kind.verdicts, strict=False):
             tool = self._tool(name)
-            tool.valid += verdict is True
-            tool.invalid += verdict is False
+            tool.valid += rows * (verdict is True)
+            tool.invalid += rows * (verdict is False)
+
+    def add_seconds(self, names: tuple[str, ...], seconds: float) -> None:
+        """Count how long an answer with calls took, for each tool it calls."""
+        for name in names if len(names) == 1 else set(names):
+            tool = self._tool(name)
+            tool.seconds = tool.seconds or Quantiles()
+            tool.seconds.add(seconds)
 
     def result(self) -> tuple[ToolLine, ...]:
         """The tools, most offered first."""
         ordered = sorted(self._tools.items(), key=lambda item: (-item[1].offered, -item[1].called, item[0]))
         return tuple(_line(name, tool) for name, tool in ordered)
 
-    def _called(self, tool: _Tool, row: RowFacts) -> None:
-        tool.called += 1
-        if row.seconds is not None:
-            tool.seconds = tool.seconds or Quantiles()
-            tool.seconds.add(row.seconds)
-        if row.valid is False and len(set(row.names)) == 1:
+    def _called(self, tool: _Tool, kind: Kind, rows: int) -> None:
+        tool.called += rows
+        if kind.valid is False and len(set(kind.names)) == 1:
             # With calls of several tools in one answer the reasons cannot be told apart here.
-            tool.buckets.update(row.buckets)
+            for bucket in kind.buckets:
+                tool.buckets[bucket] += rows
 
     def _tool(self, name: str) -> _Tool:
         tool = self._tools.get(name)
