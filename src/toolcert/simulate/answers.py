@@ -42,6 +42,11 @@ Disruption: TypeAlias = Raw | Silence | Reset
 Answer: TypeAlias = Raw | Events | Silence | Reset
 
 
+def as_json(value: Any, status: int = 200) -> Raw:
+    """A JSON answer."""
+    return Raw(content=msgspec.json.encode(value), status=status)
+
+
 def error(
     status: int,
     message: str,

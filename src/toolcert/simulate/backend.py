@@ -14,6 +14,7 @@ from toolcert.core.values import JsonObject
 from toolcert.simulate.answers import Answer, Disruption, error, rate_limited, unknown_model
 from toolcert.simulate.asking import Ask
 from toolcert.simulate.completing import Identity
+from toolcert.simulate.completions import complete_raw
 from toolcert.simulate.log import Received, RequestLog, harmless
 from toolcert.simulate.models import Models
 from toolcert.simulate.outages import Outages, RateLimit
@@ -72,8 +73,8 @@ class Backend:
             )
         )
 
-    async def answer(self, body: JsonObject) -> tuple[Answer, float]:
-        """The answer to a chat request, and the seconds between the pieces of its stream."""
+    async def answer(self, body: JsonObject, *, raw: bool = False) -> tuple[Answer, float]:
+        """The answer to a chat (or raw completions) request, and the seconds between the pieces of its stream."""
         model = str(body.get("model", ""))
         if struck := self._limits(model):
             return struck, 0.0
@@ -86,7 +87,9 @@ class Backend:
         seconds = self._latency.seconds(self._dice) + found.latency
         if seconds > 0:
             await asyncio.sleep(seconds)
-        return respond(ask, self.models.switches(ask, found), self.identity), found.chunk_gap or self._gap
+        switches = self.models.switches(ask, found)
+        answer = complete_raw(body, self.identity) if raw else respond(ask, switches, self.identity)
+        return answer, found.chunk_gap or self._gap
 
     def _limits(self, model: str) -> Disruption | None:
         if self._capacity is not None and self._in_flight > self._capacity:

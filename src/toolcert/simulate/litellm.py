@@ -11,9 +11,9 @@ from aiohttp import web
 
 from toolcert.core.values import JsonObject
 from toolcert.simulate import sending
-from toolcert.simulate.answers import Answer, Disruption, Events, Raw, Silence
+from toolcert.simulate.answers import Answer, Disruption, Events, Raw, Silence, as_json
 from toolcert.simulate.backend import Backend
-from toolcert.simulate.server import OpenAiFace, as_json
+from toolcert.simulate.server import OpenAiFace
 from toolcert.simulate.streaming import DONE, frame
 from toolcert.simulate.vendor import Behaviour, Simulation, make_backend
 
@@ -66,8 +66,8 @@ class LiteLlmFace(OpenAiFace):
         data = [_info(str(entry["id"])) for entry in self.backend.models.listing()]
         return await sending.send(request, self.at_the_door(request) or as_json({"data": data}), 0.0)
 
-    async def answer(self, request: web.Request, body: JsonObject | Raw) -> tuple[Answer, float]:
-        answer, gap = await super().answer(request, body)
+    async def answer(self, request: web.Request, body: JsonObject | Raw, *, raw: bool = False) -> tuple[Answer, float]:
+        answer, gap = await super().answer(request, body, raw=raw)
         model = str(body.get("model")) if isinstance(body, dict) else ""
         return proxied(answer, model), gap
 

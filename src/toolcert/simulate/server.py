@@ -10,7 +10,7 @@ from aiohttp import web
 
 from toolcert.core.values import JsonObject
 from toolcert.simulate import sending
-from toolcert.simulate.answers import Answer, Disruption, Raw, error, no_key, unknown_model, wrong_key
+from toolcert.simulate.answers import Answer, Disruption, Raw, as_json, error, no_key, unknown_model, wrong_key
 from toolcert.simulate.backend import Backend
 
 MOST_BODY = 64 << 20
@@ -36,6 +36,7 @@ class OpenAiFace:
         app.router.add_get(f"{self._prefix}/models", self.list_models)
         app.router.add_get(f"{self._prefix}/models/{{model:.+}}", self.show_model)
         app.router.add_post(f"{self._prefix}/chat/completions", self.chat)
+        app.router.add_post(f"{self._prefix}/completions", self.complete)
 
     async def list_models(self, request: web.Request) -> web.StreamResponse:
         """All models."""
@@ -53,18 +54,25 @@ class OpenAiFace:
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """One chat request, from the door to the last byte."""
+        return await self._work(request, raw=False)
+
+    async def complete(self, request: web.Request) -> web.StreamResponse:
+        """One request for raw completions: always faithful, in the markup of Kimi models."""
+        return await self._work(request, raw=True)
+
+    async def _work(self, request: web.Request, *, raw: bool) -> web.StreamResponse:
         async with self.backend.working():
-            answer, gap = await self.answer(request, decoded(await request.read()))
+            answer, gap = await self.answer(request, decoded(await request.read()), raw=raw)
             self.backend.requests.answered(getattr(answer, "status", 200))
             return await sending.send(request, answer, gap)
 
-    async def answer(self, request: web.Request, body: JsonObject | Raw) -> tuple[Answer, float]:
-        """The answer to a chat request, and the seconds between the pieces of its stream."""
+    async def answer(self, request: web.Request, body: JsonObject | Raw, *, raw: bool = False) -> tuple[Answer, float]:
+        """The answer to a request, and the seconds between the pieces of its stream."""
         if isinstance(body, Raw):
             return body, 0.0
         self.backend.note(request, body)
         refused = self.at_the_door(request)
-        return (refused, 0.0) if refused is not None else await self.backend.answer(body)
+        return (refused, 0.0) if refused is not None else await self.backend.answer(body, raw=raw)
 
     def at_the_door(self, request: web.Request) -> Disruption | None:
         """The refusal of a caller without the right key."""
@@ -78,11 +86,6 @@ class OpenAiFace:
 
 async def _health(_request: web.Request) -> web.Response:
     return web.json_response({"status": "ok"})
-
-
-def as_json(value: Any, status: int = 200) -> Raw:
-    """A JSON answer."""
-    return Raw(content=msgspec.json.encode(value), status=status)
 
 
 def decoded(raw: bytes) -> JsonObject | Raw:

@@ -9,9 +9,9 @@ from aiohttp import web
 
 from toolcert.core.values import JsonObject, Value
 from toolcert.simulate import sending
-from toolcert.simulate.answers import Answer, Raw
+from toolcert.simulate.answers import Answer, Raw, as_json
 from toolcert.simulate.backend import Backend
-from toolcert.simulate.server import MOST_BODY, OpenAiFace, as_json, decoded
+from toolcert.simulate.server import MOST_BODY, OpenAiFace, decoded
 from toolcert.simulate.watsonx.errors import watsonx_error
 from toolcert.simulate.watsonx.iam import TokenService
 from toolcert.simulate.watsonx.specs import page, specs

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
-from toolcert.simulate.answers import Raw
-from toolcert.simulate.server import as_json
+from toolcert.simulate.answers import Raw, as_json
 from toolcert.simulate.watsonx.errors import iam_error, watsonx_error
 
 _GRANT = "urn:ibm:params:oauth:grant-type:apikey"
