@@ -7,6 +7,7 @@ python scripts/docs.py --check  say which pages differ from the code, and fail
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -21,6 +22,7 @@ from toolcert.diagnose import kind_of
 from toolcert.diagnose.areas import AREAS, by_area
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import all_probes
+from toolcert.reports.json_report import REPORTS, schema
 from toolcert.settings import OPTIONS, Option
 from toolcert.simulate.faults import Mode
 from toolcert.simulate.matrix import SHOWN_ELSEWHERE, matrix
@@ -33,10 +35,11 @@ WIDTH = 100
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    pages = {name: _text(page()) for name, page in PAGES.items()}
+    pages = {name: _text(page()) for name, page in PAGES.items()} | schemas()
     if parser.parse_args().check:
         return _check(pages)
     for name, text in pages.items():
+        (REFERENCE / name).parent.mkdir(exist_ok=True)
         (REFERENCE / name).write_text(text, encoding="utf-8")
     return 0
 
@@ -204,6 +207,14 @@ def _probe(probe: Probe) -> Iterator[str]:
     needs = f" Needs {', '.join(f'[{name}](#{name})' for name in probe.needs)}." if probe.needs else ""
     many = "request" if probe.requests == 1 else "requests"
     yield from ("", f"At most {probe.requests} {many} each time.{needs}")
+
+
+# ---- schemas/*.json
+
+
+def schemas() -> dict[str, str]:
+    """The JSON Schema of every JSON report, by file."""
+    return {f"schemas/{job}-1.json": json.dumps(schema(job), indent=2) + "\n" for job in REPORTS}
 
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {

@@ -6,11 +6,12 @@ import click
 
 from toolcert.cli.options import SettingsCommand, use
 from toolcert.settings import Settings
+from toolcert.settings.options import REPORTS, names
 
 
 @click.command(cls=SettingsCommand)
 @click.option("--local/--no-local", default=True, help="Also probe a real small model, where one is installed.")
-@use("suite", "iterations", "sort", "output", "html", "json", "junit", "markdown", "csv", "quiet")
+@use("suite", "iterations", "sort", "output", "quiet", *names(REPORTS))
 def demo(*, local: bool, settings: Settings) -> int:
     """Probe simulated models, and a real small one, on this machine.
 

@@ -10,10 +10,10 @@ from rich.console import Console
 from toolcert.api.demo import demo_endpoints
 from toolcert.api.probing import DEFAULT_SUITE, ProbeOptions, ProbeRun, probe_job
 from toolcert.api.running import wait_for
+from toolcert.cli import reporting
 from toolcert.cli.consoles import stderr_console, stdout_console
 from toolcert.core.errors import ExitCode
 from toolcert.reports.console_probe import print_probe
-from toolcert.reports.destinations import STDOUT
 from toolcert.reports.examples import write_examples
 from toolcert.reports.formats import write_reports
 from toolcert.reports.ordering import in_order
@@ -21,20 +21,20 @@ from toolcert.reports.progress import progress
 from toolcert.settings import Settings
 from toolcert.simulate.local_model import missing_part
 
-REPORTS = ("json", "junit", "markdown", "csv")
-
 
 def run(settings: Settings, *, local: bool) -> int:
     """Probe the demo's endpoints and write a page about it."""
+    reporting.destinations(settings, "probe")
     if local and (missing := missing_part()) is not None:
         click.echo(f"Without a real model: {missing}.", err=True)
     result = wait_for(_run(settings, local=local))
     page = settings.html or str(Path(result.folder) / "report.html")
     summary = in_order(result.summary, settings.sort)
-    destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
-    if STDOUT not in destinations.values():
+    if reporting.speaks(settings, "probe"):
         print_probe(summary, stdout_console(), report=page, examples=write_examples(Path(result.folder), summary))
-    write_reports("probe", summary, destinations | {"html": page})
+    reporting.write("probe", summary, settings, result.folder)
+    if settings.html is None:
+        write_reports("probe", summary, {"html": page})
     return ExitCode.INTERRUPTED if result.interrupted else ExitCode.OK
 
 

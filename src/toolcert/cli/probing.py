@@ -11,6 +11,7 @@ from rich.console import Console
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun, probe_job
 from toolcert.api.running import wait_for
+from toolcert.cli import reporting
 from toolcert.cli.consoles import ask_key, confirm_requests, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.endpoints.choosing import choose_endpoints
@@ -18,20 +19,17 @@ from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
 from toolcert.probes.suites import SUITES
 from toolcert.reports.console_probe import print_probe
-from toolcert.reports.destinations import STDOUT
 from toolcert.reports.examples import write_examples
-from toolcert.reports.formats import write_reports
 from toolcert.reports.ordering import in_order
 from toolcert.reports.progress import progress
 from toolcert.reports.text import plural
 from toolcert.runs.encoding import Keep
 from toolcert.settings import Settings
 
-REPORTS = ("json", "junit", "markdown", "csv", "html")
-
 
 def run(names: Sequence[str], settings: Settings) -> int:
     """Plan, ask, report; the exit code of the command."""
+    reporting.destinations(settings, "probe")
     check_gate_codes(settings.fail_on)
     if isinstance(settings.fail_under, str):
         raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
@@ -57,11 +55,10 @@ async def _run(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: S
 def conclude(result: ProbeRun, settings: Settings) -> int:
     """Print the result, write the reports, close the gates."""
     summary = in_order(result.summary, settings.sort)
-    destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
-    if STDOUT not in destinations.values():
+    if reporting.speaks(settings, "probe"):
         examples = write_examples(Path(result.folder), summary)
-        print_probe(summary, stdout_console(), report=destinations.get("html") or result.folder, examples=examples)
-    write_reports("probe", summary, destinations)
+        print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
+    reporting.write("probe", summary, settings, result.folder)
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
         return ExitCode.INTERRUPTED

@@ -25,6 +25,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "demo": Entry("toolcert.cli.demo:demo", "Probe simulated models, and a real small one, on this machine."),
     },
     "Read results": {
+        "report": Entry("toolcert.cli.report:report", "Write reports about a finished run, in any format."),
         "show": Entry("toolcert.cli.show:show", "Show one row of a run: request, answer, findings, curl."),
         "dataset": Entry("toolcert.cli.dataset:dataset", "Check or describe a dataset of requests."),
         "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),

@@ -8,7 +8,7 @@ from toolcert.cli.options import SettingsCommand, use
 from toolcert.settings import Settings
 from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, VERIFYING, names
 
-_LEFT_OUT = frozenset({"exclude", "all-models", "junit", "markdown", "csv", "html"})
+_LEFT_OUT = frozenset({"exclude", "all-models"})
 
 
 @click.command(cls=SettingsCommand, short_help="Replay a dataset of requests against one model.")
@@ -21,7 +21,7 @@ _LEFT_OUT = frozenset({"exclude", "all-models", "junit", "markdown", "csv", "htm
     help="With --from: our rules, or those of the older verifiers.",
 )
 @click.option("--resume", is_flag=True, help="Take up the run in --output; this is so anyway unless --fresh is given.")
-@use(*(name for name in names(CONNECTION, ASKING, VERIFYING, OUTPUT) if name not in _LEFT_OUT), "fail-under")
+@use(*(name for name in names(CONNECTION, ASKING, VERIFYING, OUTPUT) if name not in _LEFT_OUT), "fail-under", "fail-on")
 def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
     """Replay a dataset of requests against one model, and judge every answer.
 

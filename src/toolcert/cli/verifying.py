@@ -11,28 +11,28 @@ from rich.text import Text
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.running import wait_for
 from toolcert.api.verifying import run_job, verify_job
+from toolcert.cli import reporting
 from toolcert.cli.consoles import ask_key, confirm_requests, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.endpoints.choosing import choose_endpoints
+from toolcert.probes.gates import check_gate_codes
 from toolcert.reports.console_dataset import dry_run_lines
 from toolcert.reports.console_verify import print_blocks, print_differences, print_verify
-from toolcert.reports.destinations import STDOUT
-from toolcert.reports.formats import write_reports
 from toolcert.reports.live_verify import VerifyFigures
 from toolcert.reports.progress import progress
 from toolcert.runs.encoding import Keep
 from toolcert.settings import Settings
 from toolcert.verify.dry_run import dry_run
 from toolcert.verify.figures import VerifySummary
-from toolcert.verify.gates import missed_gates, parse_gates
+from toolcert.verify.gates import found_gates, missed_gates, parse_gates
 from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
 from toolcert.verify.rejudge import Rules, rejudge
-
-REPORTS = ("json",)
 
 
 def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
     """Plan, ask, report; the exit code of the command."""
+    reporting.destinations(settings, "verify")
+    check_gate_codes(settings.fail_on)
     if resume and settings.fresh:
         raise UsageError("--resume and --fresh exclude each other.")
     if earlier is not None:
@@ -71,29 +71,30 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
         causes = ", ".join(f"{rows} {cause}" for cause, rows in result.summary.not_measured_by.items())
         click.echo(f"Nothing could be measured: {causes or 'no row could be asked'}.", err=True)
         return ExitCode.NOTHING_MEASURED
-    if result.missed:
-        raise GateError("\n".join(result.missed))
+    missed = [*result.missed, *found_gates(settings.fail_on, result.summary)]
+    if missed:
+        raise GateError("\n".join(missed))
     return ExitCode.OK
 
 
-def report(summary: VerifySummary, settings: Settings, folder: str) -> None:
+def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
     """The result on stdout, and every report that was asked for."""
-    destinations = {name: value for name in REPORTS if (value := getattr(settings, name)) is not None}
-    if STDOUT not in destinations.values():
-        print_verify(summary, stdout_console(), slices=settings.slice, report=folder)
-    write_reports("verify", summary, destinations)
+    if reporting.speaks(settings, "verify"):
+        print_verify(summary, stdout_console(), slices=settings.slice, report=settings.html or folder)
+    reporting.write("verify", summary, settings, folder, rules=rules)
 
 
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
     if dataset is not None:
         raise UsageError("--from judges what was answered; it takes no dataset.")
     judged = rejudge(Path(earlier), rules)
-    report(judged.summary, settings, earlier)
-    if STDOUT not in [getattr(settings, name) for name in REPORTS]:
+    report(judged.summary, settings, earlier, rules)
+    if reporting.speaks(settings, "verify"):
         console = stdout_console()
         console.print()
         print_differences(judged.differences, console)
-    missed = list(missed_gates(parse_gates(_gates(settings)), judged.summary))
+    gates = parse_gates(_gates(settings))
+    missed = [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
     if missed:
         raise GateError("\n".join(missed))
     return ExitCode.OK

@@ -5,17 +5,33 @@ from __future__ import annotations
 import json
 
 from toolcert.probes.scorecard import Category, ProbeSummary
+from toolcert.reports.extras import NOTHING, Extras
+from toolcert.reports.text import percent
+from toolcert.verify.figures import VerifySummary
+from toolcert.verify.words import GOOD, USABLE
+
+LABEL = "tool calling"
 
 
-def probe_badge(summary: ProbeSummary) -> str:
+def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
     """How many models are fit, of those that could be asked."""
     asked = [model for model in summary.models if model.category is not Category.UNSUPPORTED]
     fit = sum(model.category is Category.FULL for model in asked)
     if summary.nothing_measured or not asked:
-        return _badge("not measured", "lightgrey")
+        return badge("not measured", "lightgrey")
     color = "brightgreen" if fit == len(asked) else "yellow" if fit else "red"
-    return _badge(f"{fit} of {len(asked)} models", color)
+    return badge(f"{fit} of {len(asked)} models", color)
 
 
-def _badge(message: str, color: str) -> str:
-    return json.dumps({"schemaVersion": 1, "label": "tool calling", "message": message, "color": color}) + "\n"
+def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
+    """The share of answers with calls that are valid."""
+    rate = summary.valid.value
+    if rate is None:
+        return badge("not measured" if summary.nothing_measured else "no call", "lightgrey")
+    color = "brightgreen" if rate >= GOOD else "yellow" if rate >= USABLE else "red"
+    return badge(f"{percent(rate)} valid", color)
+
+
+def badge(message: str, color: str) -> str:
+    """The endpoint's JSON."""
+    return json.dumps({"schemaVersion": 1, "label": LABEL, "message": message, "color": color}) + "\n"

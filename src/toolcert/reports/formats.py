@@ -6,18 +6,27 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from toolcert.core.errors import UsageError
 from toolcert.reports.destinations import STDOUT, deliver
+from toolcert.reports.extras import NOTHING, Extras
 
-_PROBE = {
-    "json": "json_report:probe_json",
-    "junit": "junit:probe_junit",
-    "markdown": "markdown:probe_markdown",
-    "csv": "csv_report:probe_csv",
-    "html": "html.probe_page:probe_html",
-    "badge": "badge:probe_badge",
+RENDERERS: Mapping[str, Mapping[str, str]] = {
+    "probe": {
+        "json": "json_report:probe_json",
+        "junit": "junit_probe:probe_junit",
+        "markdown": "markdown_probe:probe_markdown",
+        "csv": "csv_probe:probe_csv",
+        "html": "html.probe_page:probe_html",
+        "badge": "badge:probe_badge",
+    },
+    "verify": {
+        "json": "json_report:verify_json",
+        "junit": "junit_verify:verify_junit",
+        "markdown": "markdown_verify:verify_markdown",
+        "csv": "csv_verify:verify_csv",
+        "badge": "badge:verify_badge",
+    },
 }
-_VERIFY = {"json": "json_report:verify_json"}
-RENDERERS: Mapping[str, Mapping[str, str]] = {"probe": _PROBE, "verify": _VERIFY}
 """Job to format to `module:function`; loaded when asked for, because templates and XML are not free."""
 
 
@@ -26,13 +35,24 @@ def formats(job: str) -> tuple[str, ...]:
     return tuple(RENDERERS[job])
 
 
-def write_reports(job: str, summary: Any, destinations: Mapping[str, str]) -> None:
+def check_destinations(destinations: Mapping[str, str]) -> None:
+    """Refuse two reports in one place before anything is measured."""
+    taken: dict[str, str] = {}
+    for name, destination in destinations.items():
+        other = taken.setdefault(destination, name)
+        if other != name:
+            place = "standard output" if destination == STDOUT else destination
+            raise UsageError(f"--{other} and --{name} both go to {place}.", remedy="Give each its own file.")
+
+
+def write_reports(job: str, summary: Any, destinations: Mapping[str, str], extras: Extras = NOTHING) -> None:
     """Write `summary` in each format to its destination; `-` is standard output and comes last."""
     for name, destination in sorted(destinations.items(), key=lambda entry: entry[1] == STDOUT):
-        deliver(_renderer(job, name)(summary), destination)
+        deliver(render(job, name, summary, extras), destination)
 
 
-def _renderer(job: str, name: str) -> Callable[[Any], str | bytes]:
+def render(job: str, name: str, summary: Any, extras: Extras = NOTHING) -> str | bytes:
+    """One report."""
     module, _, function = RENDERERS[job][name].partition(":")
-    renderer: Callable[[Any], str | bytes] = getattr(import_module(f"toolcert.reports.{module}"), function)
-    return renderer
+    renderer: Callable[[Any, Extras], str | bytes] = getattr(import_module(f"toolcert.reports.{module}"), function)
+    return renderer(summary, extras)

@@ -1,53 +1,78 @@
-"""The summary of a run as JSON: everything every other report says, for programs."""
+"""The summary of a run as JSON: everything every other report says, for programs.
+
+Every field is written, also at its default. A field may be added within a version, never changed or removed.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
 from toolcert.core.values import Value
 from toolcert.probes.scorecard import ProbeSummary
+from toolcert.reports.extras import NOTHING, Extras
 from toolcert.verify.figures import VerifySummary
 
-PROBE_REPORT = "toolcert.probe/1"
-"""Name and version of the format; a field may be added without a new version, never changed or removed."""
-VERIFY_REPORT = "toolcert.verify/1"
+SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
 
 
 class ProbeReport(Value):
-    """What the file holds: the version of its format, then the summary."""
+    """The report of a probe run: name and version of the format, then the summary."""
 
-    format: str
+    format: Literal["toolcert.probe/1"]
     summary: ProbeSummary
 
 
-def probe_json(summary: ProbeSummary) -> bytes:
-    """The report of a probe run."""
-    return _pretty(ProbeReport(format=PROBE_REPORT, summary=summary))
-
-
-def probe_schema() -> dict[str, Any]:
-    """The JSON Schema of that report."""
-    return msgspec.json.schema(ProbeReport)
-
-
 class VerifyReport(Value):
-    """The same for a verify run."""
+    """The report of a verify run: name and version of the format, then the summary."""
 
-    format: str
+    format: Literal["toolcert.verify/1"]
     summary: VerifySummary
 
 
-def verify_json(summary: VerifySummary) -> bytes:
+REPORTS: Mapping[str, type[Value]] = {"probe": ProbeReport, "verify": VerifyReport}
+
+
+def probe_json(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
+    """The report of a probe run."""
+    return pretty(ProbeReport(format="toolcert.probe/1", summary=summary))
+
+
+def verify_json(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
     """The report of a verify run."""
-    return _pretty(VerifyReport(format=VERIFY_REPORT, summary=summary))
+    return pretty(VerifyReport(format="toolcert.verify/1", summary=summary))
 
 
-def verify_schema() -> dict[str, Any]:
-    """The JSON Schema of that report."""
-    return msgspec.json.schema(VerifyReport)
+def schema(job: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a job's report."""
+    report = REPORTS[job]
+    made = msgspec.json.schema(report)
+    for definition in made["$defs"].values():
+        if "properties" in definition:
+            definition["required"] = list(definition["properties"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{SCHEMA_HOME}{job}-1.json",
+        "title": f"toolcert {job} report",
+        **made,
+    }
 
 
-def _pretty(value: Value) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+def pretty(report: Value) -> bytes:
+    """A report as written."""
+    return msgspec.json.format(msgspec.json.encode(whole(report)), indent=2) + b"\n"
+
+
+def whole(value: Any) -> Any:
+    """A value with all its fields; our structs leave defaults out, and a program wants its zeros."""
+    if isinstance(value, msgspec.Struct):
+        return {name: whole(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, Mapping):
+        return {key: whole(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [whole(item) for item in value]
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair is no text
+    return value

@@ -1,79 +1,87 @@
-"""JUnit XML as GitHub, GitLab and Jenkins read it: a suite per model, a case per probe."""
+"""JUnit XML as GitHub, GitLab and Jenkins read it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape, quoteattr
 
-from toolcert.probes.scorecard import Cell, CellState, ModelSummary, ProbeSummary
-from toolcert.reports.labels import label_of
+from toolcert.core.values import Value
 
 # Characters XML 1.0 cannot hold in any form; a reader would refuse the whole file.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_WORDS = {"failure": "failed", "error": "not measured"}
+LONGEST_MESSAGE = 500
+LONGEST_TEXT = 4000
 
 
-class NotMeasuredAs(StrEnum):
-    """How a case that could not be measured counts in CI."""
+class Tag(StrEnum):
+    """What became of a case that did not pass."""
 
+    FAILURE = "failure"
     ERROR = "error"
+    """Not measured: says nothing about the model."""
     SKIPPED = "skipped"
 
 
-def probe_junit(summary: ProbeSummary, *, not_measured: NotMeasuredAs = NotMeasuredAs.ERROR) -> bytes:
-    """The report of a probe run."""
-    root = ET.Element("testsuites", name="toolcert")
-    for model in summary.models:
-        root.append(_suite(summary, model, not_measured))
-    for total in ("tests", "failures", "errors", "skipped"):
-        root.set(total, str(sum(int(suite.get(total, "0")) for suite in root)))
-    ET.indent(root)
-    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+_COUNTERS = {Tag.FAILURE: "failures", Tag.ERROR: "errors", Tag.SKIPPED: "skipped"}
 
 
-def _suite(summary: ProbeSummary, model: ModelSummary, not_measured: NotMeasuredAs) -> ET.Element:
-    label = _clean(label_of(summary, model))
-    began = datetime.fromtimestamp(summary.started_at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    cases = [_case(label, cell, summary.threshold, not_measured) for cell in model.cells]
-    suite = ET.Element("testsuite", name=label, timestamp=began)
-    for tag, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-        suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
-    suite.set("tests", str(len(cases)))
-    suite.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")
-    suite.extend(cases)
-    return suite
+class Case(Value):
+    """One test; it passed when it has no tag."""
+
+    classname: str
+    name: str
+    seconds: float = 0.0
+    tag: Tag | None = None
+    message: str = ""
+    text: str = ""
 
 
-def _case(label: str, cell: Cell, threshold: float, not_measured: NotMeasuredAs) -> ET.Element:
-    seconds = sum(latency.p50 or 0.0 for latency in cell.latency)
-    case = ET.Element("testcase", classname=f"{label}.{cell.group}", name=cell.probe, time=f"{seconds:.3f}")
-    tag = _tag(cell, threshold, not_measured)
-    if tag:
-        message = f"{cell.rate} {cell.reason}" if cell.rate.n else cell.reason or cell.state.value
-        problem = ET.SubElement(case, tag, message=_clean(message))
-        if tag != "skipped":
-            problem.set("type", _WORDS[tag])
-            problem.text = _clean(_evidence(cell))
-    return case
+def junit(suites: Iterable[tuple[str, float, Sequence[Case]]]) -> bytes:
+    """The file; a suite is its name, when it began (Unix time) and its cases."""
+    parts = [(_opening("testsuite", name, cases, began), cases) for name, began, cases in suites]
+    every = [case for _, cases in parts for case in cases]
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', _opening("testsuites", "toolcert", every)]
+    for opening, cases in parts:
+        lines += [f"  {opening}", *(line for case in cases for line in _case(case)), "  </testsuite>"]
+    return "\n".join([*lines, "</testsuites>", ""]).encode()
 
 
-def _tag(cell: Cell, threshold: float, not_measured: NotMeasuredAs) -> str:
-    """A flaky cell fails below the threshold, the same rule as everywhere."""
-    if cell.state is CellState.NOT_MEASURED:
-        return not_measured.value
-    if cell.state in (CellState.UNSUPPORTED, CellState.SKIPPED):
-        return "skipped"
-    reliable = cell.rate.value is not None and cell.rate.value >= threshold
-    return "" if reliable else "failure"
+def _opening(tag: str, name: str, cases: Sequence[Case], began: float | None = None) -> str:
+    counts = " ".join(f'{word}="{sum(case.tag is kind for case in cases)}"' for kind, word in _COUNTERS.items())
+    seconds = sum(case.seconds for case in cases)
+    when = "" if began is None else f' timestamp="{datetime.fromtimestamp(began, UTC):%Y-%m-%dT%H:%M:%S}"'
+    return f'<{tag} name={_attribute(name)} tests="{len(cases)}" {counts} time="{seconds:.3f}"{when}>'
 
 
-def _evidence(cell: Cell) -> str:
-    lines = [cell.reason]
-    lines += [f"{found.severity.value} {found.code}: {found.example.evidence}" for found in cell.findings]
-    return "\n".join(line for line in lines if line)
+def _case(case: Case) -> Iterator[str]:
+    head = (
+        f'    <testcase classname={_attribute(case.classname)} name={_attribute(case.name)} time="{case.seconds:.3f}"'
+    )
+    if case.tag is None:
+        yield f"{head}/>"
+        return
+    yield f"{head}>"
+    message = _attribute(_cut(case.message, LONGEST_MESSAGE))
+    kind = "" if case.tag is Tag.SKIPPED else f' type="{"not measured" if case.tag is Tag.ERROR else "failed"}"'
+    text = escape(_clean(_cut(case.text, LONGEST_TEXT)))
+    yield (
+        f"      <{case.tag} message={message}{kind}>{text}</{case.tag}>"
+        if text
+        else (f"      <{case.tag} message={message}{kind}/>")
+    )
+    yield "    </testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_clean(text), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
 
 
 def _clean(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", text)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

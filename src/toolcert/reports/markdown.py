@@ -1,74 +1,69 @@
-"""A summary in Markdown, small enough for a job summary or a pull request."""
+"""Markdown that shows text as it is and stays within what GitHub takes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 
-from toolcert.probes.scorecard import Cause, ModelSummary, ProbeSummary
-from toolcert.reports.labels import label_of
-from toolcert.reports.text import count, plural, seconds, shorten, visible
-from toolcert.reports.verdicts import verdict_of
+from toolcert.reports.text import plural, shorten, visible
 
 LONGEST = 60_000
 """Bytes; GitHub cuts a comment at 65,536 characters and a job summary at 1 MiB."""
-_SIGNS = {"good": "✅", "half": "🟡", "bad": "❌", "cannot": "➖", "unknown": "❔"}
-_ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|<>&~@:])")
-
-
-def probe_markdown(summary: ProbeSummary) -> str:
-    """The report of a probe run; what does not fit is counted."""
-    head = [f"### {escape(summary.headline)}", "", *(escape(line) for line in summary.lines), ""]
-    table = ["| Model | Score | Verdict | Reliable | Call, s | Main reason |", "|---|--:|---|--:|--:|---|"]
-    causes = list(_causes(summary))
-    tail = ["", _sum(summary), ""]
-    room = LONGEST - sum(len(line.encode()) + 1 for line in [*head, *table, *causes, *tail])
-    rows, left_out = _fitting([_row(summary, model) for model in summary.models], room)
-    if left_out:
-        rows.append(f"| … and {plural(left_out, 'model')} more | | | | | |")
-    return "\n".join([*head, *table, *rows, *causes, *tail])
+LONGEST_TEXT = 120
+SIGNS = {"good": "✅", "half": "🟡", "bad": "❌", "cannot": "➖", "unknown": "❔"}
+_ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|<>&~@:$])")
+_ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is: a model's name must not become a link, a mention or a tag."""
-    return _ACTIVE.sub(r"\\\1", visible(text))
+    return _ADDRESS.sub(r"\1\\.", _ACTIVE.sub(r"\\\1", visible(text)))
 
 
-def _row(summary: ProbeSummary, model: ModelSummary) -> str:
-    role, word = verdict_of(model)
-    rate = str(model.reliability.rate) if model.reliability.rate.n else "–"
-    reason = escape(shorten(model.reason, 120))
-    name = escape(shorten(label_of(summary, model), 120))
-    cells = (name, model.score, f"{_SIGNS[role]} {word}", rate, seconds(model.seconds("call")), reason)
-    return "| " + " | ".join(map(str, cells)) + " |"
+def prose(text: str) -> str:
+    """Our own sentences, in which backticks mark what a machine wrote."""
+    pieces = text.split("`")
+    return "".join(code(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
 
 
-def _causes(summary: ProbeSummary) -> Iterator[str]:
-    if not summary.causes:
-        return
-    yield ""
-    yield "| Finding | Severity | Models | What |"
-    yield "|---|---|--:|---|"
-    for cause in summary.causes[:30]:
-        yield _cause(cause)
+def short(text: str, columns: int = LONGEST_TEXT) -> str:
+    """Escaped text of bounded length."""
+    return escape(shorten(visible(text), columns))
 
 
-def _cause(cause: Cause) -> str:
-    return f"| `{cause.code}` | {cause.severity.value} | {len(cause.models)} | {escape(cause.title)} |"
+def code(text: str) -> str:
+    """What a machine wrote, in one code span."""
+    return f"`{visible(text).replace('`', 'ˋ').replace('|', '¦')}`"
 
 
-def _sum(summary: ProbeSummary) -> str:
-    totals = summary.totals
-    missing = count(totals.counts.not_measured)
-    asked = plural(totals.usage.requests, "request")
-    return f"{asked}, {missing} not measured. Run `{summary.run}`, toolcert {summary.toolcert}."
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table; a head that begins with `>` is a column of numbers."""
+    titles = [head.removeprefix(">") for head in heads]
+    rule = ["--:" if head.startswith(">") else "---" for head in heads]
+    return [_line(titles), f"|{'|'.join(rule)}|", *(_line(row) for row in rows)]
 
 
-def _fitting(rows: list[str], room: int) -> tuple[list[str], int]:
-    kept: list[str] = []
-    for number, row in enumerate(rows):
-        room -= len(row.encode()) + 1
-        if room < 0:
-            return kept, len(rows) - number
-        kept.append(row)
-    return kept, 0
+def _line(cells: Sequence[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def document(*blocks: Sequence[str], noun: str = "line") -> str:
+    """The blocks with an empty line between; the longest is cut, and says so, if all would be too long."""
+    kept = [list(block) for block in blocks if block]
+    room = LONGEST - sum(_size(line) for block in kept for line in block)
+    if room < 0:
+        _cut(max(kept, key=len), -room, noun)
+    return "\n\n".join("\n".join(block) for block in kept) + "\n"
+
+
+def _cut(block: list[str], excess: int, noun: str) -> None:
+    """Take lines off the end of a table, and say how many."""
+    dropped = 0
+    while len(block) > 3 and excess > -200:  # room for the line that counts them
+        excess -= _size(block.pop())
+        dropped += 1
+    block.append(f"| … and {plural(dropped, noun)} more |")
+
+
+def _size(line: str) -> int:
+    return len(line.encode("utf-8", "replace")) + 1

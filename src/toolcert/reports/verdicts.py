@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from toolcert.probes.scorecard import Category, ModelSummary, Recommendation
+from toolcert.core.findings import Severity
+from toolcert.probes.scorecard import Category, FindingCount, ModelSummary, Recommendation
+from toolcert.reports.text import plural
 
 _RECOMMENDATIONS = {
     Recommendation.RECOMMENDED: ("good", "recommended"),
@@ -24,3 +26,14 @@ def verdict_of(model: ModelSummary) -> tuple[str, str]:
     if model.category in (Category.UNSUPPORTED, Category.NOT_MEASURED) or model.score.recommendation is None:
         return _CATEGORIES[model.category]
     return _RECOMMENDATIONS[model.score.recommendation]
+
+
+def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:
+    """Findings that break an agent, worst first."""
+    return tuple(found for found in model.findings if found.severity is Severity.ERROR)
+
+
+def caveat_of(model: ModelSummary) -> str:
+    """What must stand beside a good verdict: points add up even where something an agent needs is broken."""
+    errors = errors_of(model)
+    return plural(len(errors), "error") if errors and verdict_of(model)[0] == "good" else ""

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from toolcert.diagnose import kind_of
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
+from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.html.page import render
 from toolcert.reports.labels import label_of, reproduce
 from toolcert.reports.text import count, duration, percent, plural, shorten, visible
@@ -27,9 +28,9 @@ _SIGNS = {
 }
 
 
-def probe_html(summary: ProbeSummary) -> str:
+def probe_html(summary: ProbeSummary, extras: Extras = NOTHING) -> str:
     """The whole page."""
-    return render("probe.html.j2", page=_page(summary))
+    return render("probe.html.j2", page=_page(summary), history=extras.history)
 
 
 def _page(summary: ProbeSummary) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from toolcert.settings.option import Option
 from toolcert.settings.options.asking import ASKING
 from toolcert.settings.options.connection import CONNECTION
-from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.output import OUTPUT, REPORTS
 from toolcert.settings.options.probing import PROBING
 from toolcert.settings.options.verifying import VERIFYING
 
@@ -32,4 +32,15 @@ def names(*groups: tuple[Option, ...]) -> tuple[str, ...]:
     return tuple(option.name for group in groups for option in group)
 
 
-__all__ = ["ASKING", "BY_KEY", "CONNECTION", "ENDPOINT_KEYS", "OPTIONS", "OUTPUT", "PROBING", "VERIFYING", "names"]
+__all__ = [
+    "ASKING",
+    "BY_KEY",
+    "CONNECTION",
+    "ENDPOINT_KEYS",
+    "OPTIONS",
+    "OUTPUT",
+    "PROBING",
+    "REPORTS",
+    "VERIFYING",
+    "names",
+]

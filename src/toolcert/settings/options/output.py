@@ -6,9 +6,9 @@ from toolcert.settings.kinds import Choice, OutputFile, Switch
 from toolcert.settings.option import Option
 
 _RUN = "Run"
-_REPORTS = "Reports (FILE, or - for stdout)"
+_FILES = "Reports (FILE, or - for stdout)"
 
-OUTPUT: tuple[Option, ...] = (
+RUN: tuple[Option, ...] = (
     Option(
         name="output",
         group=_RUN,
@@ -31,9 +31,20 @@ OUTPUT: tuple[Option, ...] = (
         help="How much of each answer the run keeps; only raw can be judged again.",
     ),
     Option(name="quiet", group=_RUN, short="-q", kind=Switch(), default=False, help="No progress on stderr."),
-    Option(name="json", group=_REPORTS, kind=OutputFile(), help="Everything measured, as JSON."),
-    Option(name="junit", group=_REPORTS, kind=OutputFile(), help="JUnit XML for CI systems."),
-    Option(name="markdown", group=_REPORTS, kind=OutputFile(), help="Markdown for pull requests and wikis."),
-    Option(name="csv", group=_REPORTS, kind=OutputFile(), help="One line per model and probe."),
-    Option(name="html", group=_REPORTS, kind=OutputFile(), help="A page that opens without a network."),
 )
+REPORTS: tuple[Option, ...] = (
+    Option(name="html", group=_FILES, kind=OutputFile(), help="A page that opens without a network."),
+    Option(name="json", group=_FILES, kind=OutputFile(), help="Everything measured, as JSON."),
+    Option(name="junit", group=_FILES, kind=OutputFile(), help="JUnit XML for CI systems."),
+    Option(name="markdown", group=_FILES, kind=OutputFile(), help="Markdown for job summaries and pull requests."),
+    Option(name="csv", group=_FILES, kind=OutputFile(), help="One line per model and probe, or per row."),
+    Option(name="badge", group=_FILES, kind=OutputFile(), help="A badge's JSON, as shields.io reads it."),
+    Option(
+        name="junit-not-measured",
+        group=_FILES,
+        kind=Choice("error", "skipped"),
+        default="error",
+        help="What JUnit calls a case that could not be measured.",
+    ),
+)
+OUTPUT: tuple[Option, ...] = RUN + REPORTS

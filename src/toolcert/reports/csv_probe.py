@@ -1,12 +1,10 @@
-"""One line per model and probe, safe to open in a spreadsheet."""
+"""A probe run as CSV: one line per model and probe."""
 
 from __future__ import annotations
 
-import csv
-import io
-
 from toolcert.probes.scorecard import Cell, ModelSummary, ProbeSummary
-from toolcert.reports.text import visible
+from toolcert.reports.csv_text import csv_text, figure
+from toolcert.reports.extras import NOTHING, Extras
 
 COLUMNS = (
     "endpoint",
@@ -31,26 +29,11 @@ COLUMNS = (
     "findings",
     "reason",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def probe_csv(summary: ProbeSummary) -> str:
+def probe_csv(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
     """The report of a probe run."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    for model in summary.models:
-        for cell in model.cells:
-            writer.writerow([harmless(value) for value in _line(model, cell)])
-    return out.getvalue()
-
-
-def harmless(value: object) -> object:
-    """A spreadsheet runs a cell that begins like a formula; an apostrophe makes it text."""
-    if not isinstance(value, str):
-        return value
-    text = visible(value)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return csv_text(COLUMNS, (_line(model, cell) for model in summary.models for cell in model.cells))
 
 
 def _line(model: ModelSummary, cell: Cell) -> tuple[object, ...]:
@@ -63,22 +46,18 @@ def _line(model: ModelSummary, cell: Cell) -> tuple[object, ...]:
         cell.state.value,
         rate.k,
         rate.n,
-        _figure(rate.value),
-        _figure(rate.low),
-        _figure(rate.high),
+        figure(rate.value),
+        figure(rate.low),
+        figure(rate.high),
         cell.first_try.k,
         cell.first_try.n,
         str(cell.called) if cell.called.n else "",
         str(cell.handled) if cell.handled.n else "",
         cell.counts.not_measured,
         cell.counts.skipped,
-        "" if cell.reliable is None else str(cell.reliable).lower(),
+        cell.reliable,
         cell.certainty.value if rate.n else "",
-        _figure(cell.latency[0].p50 if cell.latency else None),
+        figure(cell.latency[0].p50 if cell.latency else None),
         " ".join(found.code for found in cell.findings),
         cell.reason,
     )
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"

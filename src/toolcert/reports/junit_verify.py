@@ -1,0 +1,29 @@
+"""JUnit of a verify run: a case per row of the dataset."""
+
+from __future__ import annotations
+
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record, RowFacts
+from toolcert.reports.extras import NOTHING, Extras
+from toolcert.reports.junit import Case, Tag, junit
+from toolcert.reports.rows import every_row
+from toolcert.verify.figures import VerifySummary
+
+_TAGS = {Outcome.FAILED: Tag.FAILURE, Outcome.UNSUPPORTED: Tag.SKIPPED, Outcome.SKIPPED: Tag.SKIPPED}
+
+
+def verify_junit(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:
+    """The report of a verify run; its rows come from the log."""
+    cases = [_case(summary.model, record, row, extras) for record, row in every_row(extras)]
+    return junit([(f"{summary.model} at {summary.endpoint}".strip(), summary.started_at, cases)])
+
+
+def _case(model: str, record: Record, row: RowFacts, extras: Extras) -> Case:
+    return Case(
+        classname=".".join(filter(None, (model, row.names[0] if row.names else ""))),
+        name=f"row {row.index}",
+        seconds=row.seconds or 0.0,
+        tag=Tag(extras.not_measured.value) if record.outcome is Outcome.NOT_MEASURED else _TAGS.get(record.outcome),
+        message=record.reason,
+        text=" ".join(record.codes),
+    )
