@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,15 +11,20 @@ import click
 from toolcert.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolcert.simulate import Vendor
+    from toolcert.simulate.vendor import Behaviour, Simulation
+
+FACES = ("openai", "litellm", "watsonx")
 
 
 @click.command(short_help="Serve simulated models, faithful and faulty, to test clients with.")
+@click.option("--face", type=click.Choice(FACES), default="openai", show_default=True, help="Dialect to speak.")
 @click.option(
     "--port", default=8088, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--model", "models", multiple=True, metavar="ID", help="Model to serve. Repeatable; eight by default.")
+@click.option(
+    "--model", "models", multiple=True, metavar="ID", help="Model to serve. Repeatable; a handful by default."
+)
 @click.option("--list", "listing", is_flag=True, help="List all models and faults there are; serve nothing.")
 @click.option("--latency", default="0", show_default=True, metavar="SECONDS", help="0.2, 0.1-0.5 or 0.2~0.5 (a tail).")
 @click.option("--chunk-gap", default=0.0, show_default=True, metavar="SECONDS", help="Pause between stream events.")
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--rpm", type=click.IntRange(1), metavar="N", help="Answer 429 beyond so many requests a minute.")
 def simulate(
     *,
+    face: str,
     port: int,
     host: str,
     models: tuple[str, ...],
@@ -50,21 +56,26 @@ def simulate(
         for line in _everything():
             click.echo(line)
         return
+    behaviour: Behaviour = {"latency": latency, "chunk_gap": chunk_gap, "seed": seed, "rate_limit": rpm}
+    key = _key(key_env) if key_env else None
+    with _vendor(face, models or None, key, behaviour, host=host, port=port) as vendor:
+        _serve(vendor)
+
+
+def _vendor(
+    face: str, models: Sequence[str] | None, key: str | None, behaviour: Behaviour, *, host: str, port: int
+) -> Simulation:
+    if face == "watsonx":
+        from toolcert.simulate.watsonx import WatsonxVendor
+
+        return WatsonxVendor(models, api_key=key, host=host, port=port, **behaviour)
+    if face == "litellm":
+        from toolcert.simulate.litellm import LiteLlmVendor
+
+        return LiteLlmVendor(models, master_key=key, host=host, port=port, **behaviour)
     from toolcert.simulate import Vendor
 
-    key = _key(key_env) if key_env else None
-    vendor = Vendor(
-        models or None,
-        latency=latency,
-        chunk_gap=chunk_gap,
-        seed=seed,
-        api_key=key,
-        rate_limit=rpm,
-        host=host,
-        port=port,
-    )
-    with vendor:
-        _serve(vendor)
+    return Vendor(models, api_key=key, host=host, port=port, **behaviour)
 
 
 def _key(variable: str) -> str:
@@ -86,12 +97,15 @@ def _everything() -> Iterator[str]:
     return (f"{name:<{width}}  {text}" for name, text in about.items())
 
 
-def _serve(vendor: Vendor) -> None:
+def _serve(vendor: Simulation) -> None:
     """Stay until interrupted."""
     import signal
     import threading
 
-    click.echo(f"Serving at {vendor.url} (Ctrl-C ends):")
+    click.echo(f"Serving at {vendor.url} (Ctrl-C ends)")
+    for line in vendor.hints():
+        click.echo(f"  {line}")
+    click.echo("Models:")
     for entry in vendor.listing():
         click.echo(f"  {entry['id']}")
     ended = threading.Event()

@@ -41,11 +41,6 @@ class LiteLlmVendor(Simulation):
         backend = make_backend(models, **behaviour)
         super().__init__(backend, LiteLlmFace(backend, master_key), host=host, port=port)
 
-    @property
-    def url(self) -> str:
-        """The base URL for clients."""
-        return f"{self.root}/v1"
-
 
 class LiteLlmFace(OpenAiFace):
     """Chat under `/v1`, what it knows of its models under `/model/info`."""

@@ -56,6 +56,15 @@ class Simulation:
         return f"{self._scheme}://{self._host}:{self._thread.port}"
 
     @property
+    def url(self) -> str:
+        """The base URL for clients."""
+        return f"{self.root}/v1"
+
+    def hints(self) -> list[str]:
+        """What a client must know besides the address."""
+        return []
+
+    @property
     def requests(self) -> RequestLog:
         """What was received."""
         return self.backend.requests
@@ -124,11 +133,6 @@ class Vendor(Simulation):
     ) -> None:
         backend = make_backend(models, **behaviour)
         super().__init__(backend, OpenAiFace(backend, api_key=api_key), host=host, port=port)
-
-    @property
-    def url(self) -> str:
-        """The base URL for clients."""
-        return f"{self.root}/v1"
 
 
 def make_backend(models: Sequence[str] | Mapping[str, str] | None = None, **behaviour: Unpack[Behaviour]) -> Backend:

@@ -28,7 +28,7 @@ class WatsonxVendor(Simulation):
         *,
         others: Mapping[str, Sequence[str]] | None = None,
         deployments: Mapping[str, str] | None = None,
-        api_key: str = "simulated-watsonx-key",
+        api_key: str | None = None,
         project_id: str = "11111111-aaaa-4bbb-8ccc-222222222222",
         space_id: str = "33333333-dddd-4eee-8fff-444444444444",
         token_lifetime: float = 3600.0,
@@ -37,10 +37,10 @@ class WatsonxVendor(Simulation):
         **behaviour: Unpack[Behaviour],
     ) -> None:
         served = DEFAULT_MODELS if models is None else models
-        self.api_key = api_key
+        self.api_key = api_key or "simulated-watsonx-key"
         self.project_id = project_id
         self.space_id = space_id
-        self.tokens = TokenService(api_key, token_lifetime)
+        self.tokens = TokenService(self.api_key, token_lifetime)
         self._authority = Authority()
         account = Account(
             project_id=project_id,
@@ -56,6 +56,10 @@ class WatsonxVendor(Simulation):
     def url(self) -> str:
         """The address of the service."""
         return self.root
+
+    def hints(self) -> list[str]:
+        """What a client must know besides the address."""
+        return [f"IAM URL     {self.iam_url}", f"CA bundle   {self.ca_bundle}", f"project id  {self.project_id}"]
 
     @property
     def iam_url(self) -> str:
