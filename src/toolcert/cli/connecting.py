@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,15 +22,20 @@ def endpoint_arguments(callback: Any) -> Any:
     return click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...", shell_complete=_complete)(callback)
 
 
-def connect(settings: Settings, endpoints: tuple[str, ...]) -> list[Chosen]:
+def connect(settings: Settings, endpoints: Sequence[str] = ()) -> list[Chosen]:
     """The endpoints a command is to use."""
-    from toolcert.endpoints.choosing import ask_on_terminal, choose_endpoints
+    from toolcert.endpoints.choosing import choose_endpoints
 
-    chosen = choose_endpoints(settings, endpoints, ask_on_terminal if sys.stdin.isatty() else None)
+    chosen = choose_endpoints(settings, endpoints, _ask_key if sys.stdin.isatty() and sys.stderr.isatty() else None)
     for choice in chosen:
         for variable in choice.ignored:
             warn(f"{variable} is set and not used: endpoint {choice.spec.name} was named on the command line.")
     return chosen
+
+
+def _ask_key(endpoint: str) -> str:
+    """A prompt that does not show what is typed."""
+    return str(click.prompt(f"Key for {endpoint}", hide_input=True, err=True))
 
 
 def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature

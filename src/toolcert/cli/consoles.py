@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import click
 from rich.console import Console
@@ -25,13 +25,6 @@ def stdout_console() -> Console:
 def stderr_console() -> Console:
     """For progress."""
     return Console(file=sys.stderr, highlight=False, emoji=False)
-
-
-def ask_key() -> Callable[[str], str] | None:
-    """A hidden prompt for a key, where there is a terminal to show it on."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    return lambda name: str(click.prompt(f"Key for {name}", hide_input=True, err=True))
 
 
 def confirm_requests(planned: int, endpoints: Sequence[EndpointSpec], *, yes: bool) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from toolcert.cli.connecting import endpoint_arguments
 from toolcert.cli.options import SettingsCommand, use
 from toolcert.settings import Settings
 from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
 
 
 @click.command(cls=SettingsCommand)
-@click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...")
+@endpoint_arguments
 @use(*(name for name in names(CONNECTION, ASKING, PROBING, OUTPUT) if name != "stream"))
 def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
     r"""Probe models: do they call tools, rightly, and how surely?

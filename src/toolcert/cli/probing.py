@@ -12,9 +12,9 @@ from toolcert.api.endpoint import Endpoint
 from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun, probe_job
 from toolcert.api.running import wait_for
 from toolcert.cli import reporting
-from toolcert.cli.consoles import ask_key, confirm_requests, stderr_console, stdout_console
+from toolcert.cli.connecting import connect
+from toolcert.cli.consoles import confirm_requests, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
-from toolcert.endpoints.choosing import choose_endpoints
 from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
 from toolcert.probes.suites import SUITES
@@ -33,7 +33,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
     check_gate_codes(settings.fail_on)
     if isinstance(settings.fail_under, str):
         raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
-    chosen = choose_endpoints(settings, names, ask_key())
+    chosen = connect(settings, names)
     endpoints = [Endpoint.of(one.spec, one.key, one.model, one.exclude) for one in chosen]
     options = probe_options(settings)
     result = wait_for(_run(endpoints, options, settings))

@@ -7,11 +7,11 @@ from pathlib import Path
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.running import wait_for
 from toolcert.api.verifying import replay_async
-from toolcert.cli.consoles import ask_key, stdout_console
+from toolcert.cli.connecting import connect
+from toolcert.cli.consoles import stdout_console
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.core.targets import EndpointSpec
-from toolcert.endpoints.choosing import choose_endpoints
 from toolcert.reports.console_record import print_replay
 from toolcert.settings import Settings
 from toolcert.settings.keys import KeySources, find_key
@@ -34,7 +34,7 @@ def run(folder: str, row: str, settings: Settings) -> int:
 def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:
     """The endpoint named now, or the one of the run with the key its variable holds."""
     if any(settings.given(key) for key in _ELSEWHERE):
-        chosen = choose_endpoints(settings, (), ask_key())
+        chosen = connect(settings)
         return Endpoint.of(chosen[0].spec, chosen[0].key)
     if not of_run:
         raise UsageError("the run does not say where it was asked.", remedy="Give --base-url or --endpoint.")

@@ -12,9 +12,9 @@ from toolcert.api.endpoint import Endpoint
 from toolcert.api.running import wait_for
 from toolcert.api.verifying import run_job, verify_job
 from toolcert.cli import reporting
-from toolcert.cli.consoles import ask_key, confirm_requests, stderr_console, stdout_console
+from toolcert.cli.connecting import connect
+from toolcert.cli.consoles import confirm_requests, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
-from toolcert.endpoints.choosing import choose_endpoints
 from toolcert.probes.gates import check_gate_codes
 from toolcert.reports.console_dataset import dry_run_lines
 from toolcert.reports.console_verify import print_blocks, print_differences, print_verify
@@ -125,7 +125,7 @@ def verify_options(settings: Settings) -> VerifyOptions:
 
 
 def _endpoint(settings: Settings) -> Endpoint:
-    chosen = choose_endpoints(settings, (), ask_key())
+    chosen = connect(settings)
     if len(chosen) > 1:
         raise UsageError("verify asks one endpoint at a time.", remedy="Run it once for each, then `toolcert compare`.")
     return Endpoint.of(chosen[0].spec, chosen[0].key)

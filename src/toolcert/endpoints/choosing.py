@@ -191,10 +191,3 @@ def _refuse_doubles(chosen: list[Chosen]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two endpoints would both be called {name}.", remedy="Give them names in toolcert.toml.")
-
-
-def ask_on_terminal(name: str) -> str:
-    """Ask for the key without showing it."""
-    import getpass
-
-    return getpass.getpass(f"Key for {name}: ")
