@@ -77,10 +77,12 @@ def test_help_imports_no_network_schema_or_science_library() -> None:
 
 
 def cpu_seconds(*arguments: str) -> float:
-    before = os.times()
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not account the CPU time of children")
