@@ -67,8 +67,7 @@ def parse_address(url: str) -> Address:
 
 
 def _ascii_host(host: str) -> str:
-    if host.isascii():
-        return host
+    """The host as names are looked up; a name that no resolver would take is refused here."""
     try:
         return host.encode("idna").decode()
     except UnicodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httptools
 
 from toolcert.core.exchanges import Fault
-from toolcert.wire.coding import CodingError, Decoder, decoder_for
+from toolcert.wire.coding import CodingError
 from toolcert.wire.faults import broken_off, oversized
 from toolcert.wire.intake import Intake
 
@@ -22,11 +22,9 @@ class Answer:
 
     __slots__ = (
         "_complete",
-        "_decoder",
         "_fresh",
         "_head_size",
         "_parser",
-        "_status",
         "ended",
         "fault",
         "first_byte",
@@ -46,7 +44,6 @@ class Answer:
         self._complete = False
         self.keep_alive = False
         self.fault: Fault | None = None
-        self._decoder: Decoder | None = None
         self._head_size = 0
         self._fresh: list[bytes] = []
         self.on_body = self._fresh.append
@@ -60,7 +57,8 @@ class Answer:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self.fail(broken_off(f"what the server sends is not HTTP: {error}", self.status))
+            if not self._complete:
+                self.fail(broken_off(f"what the server sends is not HTTP: {error}", self.status))
         if self._fresh:
             self._take_in(now)
         if self.status is None:
@@ -109,11 +107,7 @@ class Answer:
         if status < 200:
             return
         self.status = status
-        headers = self.headers
-        self.intake.expect(headers.get("content-type", ""), headers.get("content-length"))
-        encoding = headers.get("content-encoding")
-        if encoding is not None:
-            self._decoder = decoder_for(encoding)
+        self.intake.expect(self.headers)
         self._check_size()
 
     def on_message_complete(self) -> None:
@@ -127,20 +121,19 @@ class Answer:
     def _take_in(self, now: float) -> None:
         body = b"".join(self._fresh)
         self._fresh.clear()
-        if self._decoder is not None:
-            try:
-                body = self._decoder.decode(body, self.intake.room)
-            except CodingError as error:
-                self.fail(broken_off(f"the answer cannot be decoded: {error}", self.status))
-                return
-        self.intake.add(body, now)
+        try:
+            self.intake.add(body, now)
+        except CodingError as error:
+            self.fail(broken_off(str(error), self.status))
         self._check_size()
 
     def _end(self) -> None:
-        if self._decoder is not None and self.intake.size and not self._decoder.finished:
-            self.fail(broken_off("the compressed answer is incomplete", self.status))
-            return
-        self._release()
+        try:
+            self.intake.finish()
+        except CodingError as error:
+            self.fail(broken_off(str(error), self.status))
+        else:
+            self._release()
 
     def _release(self) -> None:
         self.ended = True

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from toolcert.core.values import JsonObject
 from toolcert.wire.notices import Notices, quoted
-from toolcert.wire.texts import text_of_parts, well_formed
+from toolcert.wire.texts import NOT_JSON, text_of_parts, well_formed
 
 
 class Function(msgspec.Struct, gc=False):
@@ -82,7 +82,7 @@ def decode_regular(data: bytes) -> Chunk | None:
     """The chunk in an event's data, if every part of it has the protocol's type."""
     try:
         return _chunk_decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return None
 
 
@@ -103,7 +103,7 @@ def decode_identity(data: bytes) -> Identity:
     """The identity fields of a chunk; empty where they cannot be read."""
     try:
         return _identity_decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return Identity()
 
 

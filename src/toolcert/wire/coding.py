@@ -43,7 +43,7 @@ class Gzip:
                 decoded += self._member.decompress(data, most + 1)
                 data = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
-            raise CodingError(f"gzip: {error}") from None
+            raise CodingError(f"the answer is no gzip: {error}") from None
         return decoded
 
 
@@ -66,7 +66,7 @@ class Brotli:
             while len(decoded) <= most and not self._decompressor.can_accept_more_data():
                 decoded += self._decompressor.process(b"", output_buffer_limit=most + 1)
         except self._error as error:
-            raise CodingError(f"br: {error}") from None
+            raise CodingError(f"the answer is no br: {error}") from None
         return bytes(decoded)
 
 

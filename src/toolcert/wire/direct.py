@@ -40,6 +40,8 @@ class DirectClient:
 
     async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
         """Send one attempt; redirects within the server are followed."""
+        if self._tls is None and request.url.startswith("https"):
+            self._tls = tls_context(self._ca_bundle)  # takes tens of milliseconds, which are not the server's
         started = monotonic()
         response = await self._attempt(request, started, on_first_token)
         if response.status not in REDIRECTS:
@@ -74,17 +76,11 @@ class DirectClient:
         connection = self._pool.take(origin)
         if connection is not None:
             return connection
-        tls = self._secured() if origin.scheme == "https" else None
+        tls = self._tls if origin.scheme == "https" else None
         opened = await open_connection(origin, tls, seconds)
         if isinstance(opened, Connection):
             self._pool.adopt(opened)
         return opened
-
-    def _secured(self) -> ssl.SSLContext:
-        """Made once and only where needed: reading the system's authorities takes tens of milliseconds."""
-        if self._tls is None:
-            self._tls = tls_context(self._ca_bundle)
-        return self._tls
 
     def _response(self, answer: Answer, started: float, connected: float, last: float) -> HttpResponse:
         intake = answer.intake

@@ -10,7 +10,7 @@ from toolcert.core.replies import ToolCall
 from toolcert.wire.chunks import Function, Piece
 from toolcert.wire.misplaced import misplaced_piece
 from toolcert.wire.notices import Notices, quoted
-from toolcert.wire.texts import joined
+from toolcert.wire.texts import NOT_JSON, joined
 
 _NO_FUNCTION = Function()
 _TRIVIAL_ARGUMENTS = 2
@@ -39,7 +39,7 @@ class Draft:
             return False  # asked with every piece where a server repeats the name, so the common answer is quick
         try:
             msgspec.json.decode("".join(self.pieces))
-        except (msgspec.DecodeError, TypeError, UnicodeEncodeError):
+        except (*NOT_JSON, TypeError):
             return False
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 
@@ -46,7 +47,7 @@ def oversized(text: str, status: int | None = None) -> Fault:
 
 def _reason(error: BaseException) -> str:
     """The system's words for an error, without its number."""
-    if isinstance(error, socket.gaierror):
-        return str(error.args[-1]).lower()
+    if isinstance(error, OSError) and error.errno and not isinstance(error, socket.gaierror | ssl.SSLError):
+        return os.strerror(error.errno).lower()
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return text[:1].lower() + text[1:]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from toolcert.core.values import Value
+from toolcert.wire.coding import CodingError, Decoder, decoder_for
 from toolcert.wire.sse import MAX_LINE
 
 MAX_PAYLOAD = 64 * 1024 * 1024
@@ -33,9 +34,11 @@ class Intake:
 
     __slots__ = (
         "_caps",
+        "_decoder",
         "_line",
         "_on_first_token",
         "_parts",
+        "_received",
         "_tail",
         "event_stream",
         "first_token",
@@ -55,20 +58,29 @@ class Intake:
         self._parts: list[bytes] = []
         self._line = 0
         self._tail = b""
+        self._decoder: Decoder | None = None
+        self._received = False
 
     @property
     def room(self) -> int:
         """Bytes that may still come."""
         return self._caps.payload - self.size
 
-    def expect(self, media_type: str, length: str | None) -> None:
+    def expect(self, headers: dict[str, str]) -> None:
         """Learn from the headers what is coming."""
-        self.event_stream = media_type[:17].lower() == "text/event-stream"
+        self.event_stream = headers.get("content-type", "")[:17].lower() == "text/event-stream"
+        length = headers.get("content-length")
         if length is not None and length.isdecimal() and int(length) > self._caps.payload:
             self._refuse_payload()
+        encoding = headers.get("content-encoding")
+        if encoding is not None:
+            self._decoder = decoder_for(encoding)
 
     def add(self, data: bytes, now: float) -> None:
-        """Keep `data`, received at clock time `now`."""
+        """Keep `data`, received at clock time `now`; CodingError where it cannot be decoded."""
+        self._received = True
+        if self._decoder is not None:
+            data = self._decoder.decode(data, self.room)
         if not self.size and not self.event_stream:
             self.event_stream = data.startswith(_STREAM_STARTS)
         self._parts.append(data)
@@ -80,17 +92,23 @@ class Intake:
             if self.first_token is None:
                 self._look_for_token(data, now)
 
+    def finish(self) -> None:
+        """The body has come to its end; CodingError where its encoding has not."""
+        if self._decoder is not None and self._received and not self._decoder.finished:
+            raise CodingError("the compressed answer is incomplete")
+
     def payload(self) -> bytes:
         """All that came."""
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     def _watch_line(self, data: bytes) -> None:
         end = data.find(b"\n")
-        self._line += len(data) if end < 0 else end
-        if self._line > self._caps.line:
+        longest = self._line + (len(data) if end < 0 else end)
+        if len(data) > self._caps.line:  # only then can a line inside it be too long
+            longest = max(longest, *map(len, data.split(b"\n")))
+        if longest > self._caps.line:
             self.oversized = f"a line of the stream is longer than {self._caps.line} bytes"
-        if end >= 0:
-            self._line = len(data) - data.rfind(b"\n") - 1
+        self._line = longest if end < 0 else len(data) - data.rfind(b"\n") - 1
 
     def _look_for_token(self, data: bytes, now: float) -> None:
         window = self._tail + data

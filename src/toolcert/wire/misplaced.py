@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from toolcert.wire.notices import quoted
+from toolcert.wire.texts import NOT_JSON
 
 Trail: TypeAlias = list[tuple[int, str]]
 """The pieces of one call's arguments, each with its time of arrival."""
@@ -51,6 +52,6 @@ def _is_json(trail: Trail) -> bool:
         return False  # arguments are objects: most candidates are refused here without joining
     try:
         msgspec.json.decode("".join(piece for _, piece in trail))
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except NOT_JSON:
         return False
     return True

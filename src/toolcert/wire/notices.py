@@ -46,7 +46,9 @@ def quoted(value: Any) -> str:
         return shortened(value[: 4 * _LONGEST].decode(errors="replace"))
     try:
         return shortened(msgspec.json.encode(value).decode())
-    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+    except RecursionError:
+        return "a value nested without end"
+    except (UnicodeEncodeError, TypeError, ValueError):
         return shortened(ascii(value))
 
 

@@ -13,7 +13,7 @@ from toolcert.core.requests import RequestKind
 from toolcert.core.values import JsonObject
 from toolcert.wire.envelope import choices_asked, error_in
 from toolcert.wire.notices import Notices, quoted
-from toolcert.wire.texts import text_of_parts, well_formed_throughout
+from toolcert.wire.texts import NOT_JSON, text_of_parts, well_formed_throughout
 
 _OUTSIDE = "envelope.not_openai"
 
@@ -37,7 +37,7 @@ def _decode(exchange: Exchange, notices: Notices) -> Any:
     payload = exchange.payload
     try:
         return msgspec.json.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         pass
     try:
         value = json.loads(payload)

@@ -22,10 +22,10 @@ def next_hop(request: HttpRequest, response: HttpResponse) -> HttpRequest | Faul
     location = response.headers.get("location")
     if not location:
         return _refused(response, "a redirect that does not say where to")
-    url = urljoin(request.url, location)
     try:
+        url = urljoin(request.url, location)
         elsewhere = parse_address(url).origin
-    except ConfigurationError:
+    except (ValueError, ConfigurationError):
         return _refused(response, "a redirect to an address that cannot be used")
     if elsewhere != parse_address(request.url).origin:
         return _refused(response, f"a redirect to {elsewhere}; credentials are not sent there (set it as base URL)")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from toolcert.wire.notices import Notices, quoted
 
+NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What decoding raises for text that is no JSON, that no UTF-8 can carry, or that is nested without end."""
 REPLACEMENT = "\ufffd"
 
 

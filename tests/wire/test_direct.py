@@ -1,0 +1,163 @@
+"""What only the direct client promises."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import AsyncIterator
+
+import pytest
+
+import toolcert.wire.pool as pool_module
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.exchanges import FaultKind
+from toolcert.wire.address import parse_address
+from toolcert.wire.answer import MAX_HEAD, Answer
+from toolcert.wire.direct import DirectClient
+from toolcert.wire.intake import Caps, Intake
+from wire.conftest import KEY, Certificates
+from wire.servers import OK, Dialogue, always, once, post, serving, sized
+
+
+@pytest.fixture
+async def direct() -> AsyncIterator[DirectClient]:
+    client = DirectClient()
+    yield client
+    await client.close()
+
+
+async def test_a_ca_bundle_is_trusted_besides_the_system(certificates: Certificates) -> None:
+    client = DirectClient(ca_bundle=str(certificates.authority))
+    async with serving(always(sized(b"{}")), certificates.server) as server:
+        for host in ("localhost", "127.0.0.1"):
+            assert (await client.send(post(server.url(scheme="https", host=host)))).status == 200
+        await client.close()
+
+
+async def test_another_authority_is_not_trusted(certificates: Certificates) -> None:
+    client = DirectClient(ca_bundle=str(certificates.stranger))
+    async with serving(always(sized(b"{}")), certificates.server) as server:
+        response = await client.send(post(server.url(scheme="https", host="localhost")))
+    assert response.fault is not None
+    assert response.fault.kind is FaultKind.TLS
+    await client.close()
+
+
+@pytest.mark.parametrize("content", [None, b"no certificate"])
+async def test_a_ca_bundle_that_cannot_be_read_is_our_users_to_mend(tmp_path, content: bytes | None) -> None:
+    bundle = tmp_path / "ca.pem"
+    if content is not None:
+        bundle.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"ca\.pem"):
+        await DirectClient(ca_bundle=str(bundle)).send(post("https://127.0.0.1:9/"))
+
+
+async def test_an_idle_connection_is_not_trusted_for_long(
+    direct: DirectClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(always(sized(b"{}"))) as server:
+        await direct.send(post(server.url()))
+        monkeypatch.setattr(pool_module, "IDLE_SECONDS", -1.0)
+        await direct.send(post(server.url()))
+        assert server.connections == 2
+
+
+async def test_only_so_many_idle_connections_are_kept() -> None:
+    client = DirectClient(limit=1)
+    async with serving(always(sized(b"{}"))) as server:
+        await asyncio.gather(*(client.send(post(server.url())) for _ in range(3)))
+        await asyncio.gather(*(client.send(post(server.url())) for _ in range(3)))
+        assert server.connections == 5
+    await client.close()
+
+
+async def test_bytes_nobody_asked_for_end_the_connection(direct: DirectClient) -> None:
+    async with serving(always(sized(b"{}") + sized(b"smuggled"))) as server:
+        answers = [await direct.send(post(server.url())) for _ in range(2)]
+        assert server.connections == 2
+    assert [answer.payload for answer in answers] == [b"{}", b"{}"]
+
+
+async def test_late_bytes_nobody_asked_for_end_the_connection(direct: DirectClient) -> None:
+    async with serving(once(sized(b"{}"), sized(b"late"), pause=0.02)) as server:
+        await direct.send(post(server.url()))
+        await asyncio.sleep(0.05)
+        assert (await direct.send(post(server.url()))).payload == b"{}"
+        assert server.connections == 2
+
+
+async def test_an_answer_before_the_request_is_sent_is_taken_and_the_connection_dropped(direct: DirectClient) -> None:
+    async def script(dialogue: Dialogue) -> None:
+        await dialogue.write(sized(b"too large", status="413 Content Too Large"))
+        await asyncio.sleep(0.2)
+
+    async with serving(script) as server:
+        response = await direct.send(post(server.url(), b"x" * 20_000_000))
+        assert (response.status, response.payload) == (413, b"too large")
+        await direct.send(post(server.url()))
+        assert server.connections == 2
+
+
+async def test_headers_without_end_are_oversized(direct: DirectClient) -> None:
+    async with serving(once(OK + b"X: " + b"y" * (MAX_HEAD + 10), pause=0.3)) as server:
+        response = await direct.send(post(server.url()))
+    assert response.fault is not None
+    assert response.fault.kind is FaultKind.OVERSIZED
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Injected: 1", "a\n", "a\r"])
+async def test_a_header_with_a_line_break_is_refused_without_showing_it(direct: DirectClient, value: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        await direct.send(post("http://127.0.0.1:9/", Authorization=KEY + value))
+    assert KEY not in str(caught.value)
+
+
+async def test_closing_ends_what_is_under_way() -> None:
+    client = DirectClient()
+
+    async def script(dialogue: Dialogue) -> None:
+        await dialogue.request()
+        await asyncio.sleep(60)
+
+    async with serving(script) as server:
+        task = asyncio.create_task(client.send(post(server.url())))
+        await asyncio.sleep(0.05)
+        await client.close()
+        response = await asyncio.wait_for(task, 2)
+    assert response.fault is not None
+    assert response.fault.kind is FaultKind.RESET
+
+
+def test_an_answer_is_freed_without_the_garbage_collector() -> None:
+    """Bodies must not pile up between collections: memory does not grow with the dataset."""
+
+    class Watched(Intake):
+        __slots__ = ("__weakref__",)
+
+    gc.disable()
+    try:
+        answer = Answer(Watched(Caps()))
+        seen = weakref.ref(answer.intake)
+        assert answer.feed(sized(b"{}"), 1.0)
+        del answer
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("url", "origin", "target"),
+    [
+        ("http://h", "http://h", "/"),
+        ("https://h:443/v1", "https://h", "/v1"),
+        ("http://H:8000/v1/", "http://h:8000", "/v1/"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000", "/v1"),
+        ("http://bücher.example/ü?q=ü", "http://xn--bcher-kva.example", "/%C3%BC?q=%C3%BC"),
+        ("https://h/a%20b?version=2024-01-01&x=%2F", "https://h", "/a%20b?version=2024-01-01&x=%2F"),
+        ("https://h/a b", "https://h", "/a%20b"),
+    ],
+)
+def test_addresses_are_taken_apart(url: str, origin: str, target: str) -> None:
+    address = parse_address(url)
+    assert (str(address.origin), address.target) == (origin, target)
