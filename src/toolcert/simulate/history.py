@@ -8,6 +8,15 @@ from toolcert.core.values import JsonObject
 from toolcert.simulate.answers import Raw, error
 
 
+def malformed_turns(messages: list[JsonObject]) -> Raw | None:
+    """The error for past calls that are no calls."""
+    for place, message in enumerate(messages):
+        calls = message.get("tool_calls")
+        if calls is not None and not (isinstance(calls, list) and all(_well_formed(call) for call in calls)):
+            return _malformed(place)
+    return None
+
+
 def broken_history(messages: list[JsonObject]) -> Raw | None:
     """The error for calls without results, results without calls, and turns that say nothing."""
     waiting: list[Any] = []
@@ -22,9 +31,7 @@ def broken_history(messages: list[JsonObject]) -> Raw | None:
             return _unanswered(place - 1, waiting)
         if role == "assistant":
             calls = message.get("tool_calls") or []
-            if any(not _well_formed(call) for call in calls):
-                return _malformed(place)
-            waiting = [call.get("id") for call in calls if isinstance(call, dict)]
+            waiting = [call.get("id") for call in calls]
             if not calls and message.get("content") is None:
                 return _empty_turn(place)
     return _unanswered(len(messages) - 1, waiting) if waiting else None

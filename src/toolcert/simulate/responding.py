@@ -13,11 +13,14 @@ from toolcert.simulate.brain import think
 from toolcert.simulate.completing import Identity, complete
 from toolcert.simulate.faults.base import Mode, Stage, Switch
 from toolcert.simulate.streaming import chunks, frames
-from toolcert.simulate.validating import refusal
+from toolcert.simulate.validating import misshapen, refusal
 
 
 def respond(ask: Ask, switches: tuple[Switch, ...], identity: Identity) -> Answer:
     """The answer to a chat request."""
+    wrong = misshapen(ask.body)
+    if wrong is not None:
+        return wrong
     mode = Mode.STREAM if ask.stream else Mode.PLAIN
     active = [switch for switch in switches if mode in switch.modes]
     read = _spoiled(Stage.REQUEST, ask.body, ask, active)
@@ -25,8 +28,7 @@ def respond(ask: Ask, switches: tuple[Switch, ...], identity: Identity) -> Answe
         return _broken_stream(ask, identity, read.after)
     if isinstance(read, (Raw, Silence, Reset)):
         return read
-    wrong = refusal(read)
-    return wrong or _answer(ask, read, active, identity)
+    return refusal(read) or _answer(ask, read, active, identity)
 
 
 def _answer(ask: Ask, read: JsonObject, active: list[Switch], identity: Identity) -> Answer:
@@ -47,5 +49,5 @@ def _spoiled(stage: Stage, thing: Any, ask: Ask, active: list[Switch]) -> Any:
 
 
 def _broken_stream(ask: Ask, identity: Identity, after: int) -> Answer:
-    answer = _answer(ask, ask.body, [], identity)
+    answer = refusal(ask.body) or _answer(ask, ask.body, [], identity)
     return Events(frames=answer.frames[:after], breaks=True) if isinstance(answer, Events) else answer

@@ -9,16 +9,21 @@ from typing import Any
 from toolcert.core.values import JsonObject
 from toolcert.simulate.answers import Raw, error
 from toolcert.simulate.brain.dialogue import text_of
-from toolcert.simulate.history import broken_history
+from toolcert.simulate.history import broken_history, malformed_turns
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_TOOLS = 128
 
 
+def misshapen(body: JsonObject) -> Raw | None:
+    """The error for a body whose parts are not even of the right kind."""
+    return _messages(body) or malformed_turns(body["messages"])
+
+
 def refusal(body: JsonObject) -> Raw | None:
-    """The error a strict vendor answers to this body, or None."""
-    return next((wrong for rule in _RULES if (wrong := rule(body))), None)
+    """The error a strict vendor answers to a well-shaped body, or None."""
+    return broken_history(body["messages"]) or next((wrong for rule in _RULES if (wrong := rule(body))), None)
 
 
 def _messages(body: JsonObject) -> Raw | None:
@@ -37,7 +42,7 @@ def _messages(body: JsonObject) -> Raw | None:
             return error(
                 400, f"Invalid value: '{role}'. Supported values are: {_ROLES}.", param=where, code="invalid_value"
             )
-    return broken_history(messages)
+    return None
 
 
 def _tools(body: JsonObject) -> Raw | None:
@@ -135,4 +140,4 @@ def _format(body: JsonObject) -> Raw | None:
     return None
 
 
-_RULES: tuple[Callable[[JsonObject], Raw | None], ...] = (_messages, _tools, _choice, _numbers, _streams, _format)
+_RULES: tuple[Callable[[JsonObject], Raw | None], ...] = (_tools, _choice, _numbers, _streams, _format)

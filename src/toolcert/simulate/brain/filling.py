@@ -23,6 +23,10 @@ _LATER = re.compile(
 )
 
 
+_DEEPEST = 5
+"""Levels of nested objects that are looked for in the words of a prompt."""
+
+
 class Filling(Value):
     """The arguments found for one call, and the required ones that were not."""
 
@@ -152,22 +156,22 @@ def _certain(search: _Search, name: str, schema: Any, root: JsonObject) -> list[
     return []
 
 
-def _named_here(name: str, schema: JsonObject, root: JsonObject, text: str) -> list[Found]:
+def _named_here(name: str, schema: JsonObject, root: JsonObject, text: str, depth: int = 0) -> list[Found]:
     if schema.get("enum"):
         return enumerated(schema, text)
     found = keyed(name, schema, text)
-    if not found and "object" in types_of(schema) and properties_of(schema, root):
-        return _nested(schema, root, text)
+    if not found and depth < _DEEPEST and "object" in types_of(schema) and properties_of(schema, root):
+        return _nested(schema, root, text, depth + 1)
     return [one for one in found if _fits(one.value, schema)]
 
 
-def _nested(schema: JsonObject, root: JsonObject, text: str) -> list[Found]:
+def _nested(schema: JsonObject, root: JsonObject, text: str, depth: int) -> list[Found]:
     """An object put together from properties that the text names one by one."""
     inner = {
         name: found[0].value
         for name, sub in properties_of(schema, root).items()
         for branch in branches(resolved(sub, root), root)[:1]
-        if (found := _named_here(name, branch, root, text))
+        if (found := _named_here(name, branch, root, text, depth))
     }
     complete = inner and set(required_of(schema, root)) <= set(inner)
     return [Found(value=inner, start=0, end=0)] if complete else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from toolcert.core.values import JsonObject
@@ -75,12 +76,12 @@ def _sized(text: str, schema: JsonObject) -> str:
 
 
 def _matching(pattern: str, schema: JsonObject) -> str:
-    import re
-
-    for sample in _SAMPLES:
-        if re.search(pattern, sample) and len(sample) >= schema.get("minLength", 0):
-            return sample
-    return _sized("x", schema)
+    try:
+        wanted = re.compile(pattern)
+    except re.error:  # written for another dialect of regular expressions
+        return _sized("x", schema)
+    fitting = [sample for sample in _SAMPLES if wanted.search(sample) and len(sample) >= schema.get("minLength", 0)]
+    return fitting[0] if fitting else _sized("x", schema)
 
 
 def _number(schema: JsonObject, _root: JsonObject, _name: str, _depth: int) -> float | int:

@@ -7,6 +7,9 @@ from typing import Any
 
 from toolcert.core.values import JsonObject, Value
 
+_DEEPEST = 16
+"""References followed before a schema that refers to itself is given up."""
+
 
 class Tool(Value):
     """Name, purpose and parameters of an offered tool."""
@@ -46,16 +49,14 @@ def _read(entry: Any) -> Tool | None:
     return tool_of(function["name"], schema, str(function.get("description") or ""))
 
 
-def resolved(schema: Any, root: JsonObject) -> JsonObject:
+def resolved(schema: Any, root: JsonObject, depth: int = 0) -> JsonObject:
     """The schema behind local references, with the parts of `allOf` laid together."""
-    seen = 0
-    while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and seen < 16:
-        siblings = {key: value for key, value in schema.items() if key != "$ref"}
-        schema = {**_pointed(schema["$ref"], root), **siblings}
-        seen += 1
-    if not isinstance(schema, dict):
+    if not isinstance(schema, dict) or depth > _DEEPEST:
         return {}
-    return _merged(schema, root) if isinstance(schema.get("allOf"), list) else schema
+    if isinstance(schema.get("$ref"), str):
+        siblings = {key: value for key, value in schema.items() if key != "$ref"}
+        return resolved({**_pointed(schema["$ref"], root), **siblings}, root, depth + 1)
+    return _merged(schema, root, depth + 1) if isinstance(schema.get("allOf"), list) else schema
 
 
 def _pointed(reference: str, root: JsonObject) -> JsonObject:
@@ -67,15 +68,21 @@ def _pointed(reference: str, root: JsonObject) -> JsonObject:
     return node if isinstance(node, dict) else {}
 
 
-def _merged(schema: JsonObject, root: JsonObject) -> JsonObject:
-    merged = {key: value for key, value in schema.items() if key != "allOf"}
-    for part in (resolved(part, root) for part in schema["allOf"]):
-        joined = {
-            "properties": {**part.get("properties", {}), **merged.get("properties", {})},
-            "required": [*part.get("required", []), *merged.get("required", [])],
-        }
-        merged = {**part, **merged, **{key: value for key, value in joined.items() if value}}
-    return merged
+def _merged(schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
+    parts = [resolved(part, root, depth) for part in schema["allOf"]]
+    parts.append({key: value for key, value in schema.items() if key != "allOf"})
+    merged: JsonObject = {}
+    for part in parts:
+        merged |= part
+    properties = [part["properties"] for part in parts if isinstance(part.get("properties"), dict)]
+    required = [name for part in parts for name in _names(part.get("required"))]
+    if properties:
+        merged["properties"] = {name: one for known in properties for name, one in known.items()}
+    return {**merged, "required": required} if required else merged
+
+
+def _names(required: Any) -> list[str]:
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
 
 
 def properties_of(schema: JsonObject, root: JsonObject) -> JsonObject:
@@ -86,8 +93,7 @@ def properties_of(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 def required_of(schema: JsonObject, root: JsonObject) -> list[str]:
     """The names of the properties an object must have."""
-    required = resolved(schema, root).get("required")
-    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    return _names(resolved(schema, root).get("required"))
 
 
 def types_of(schema: JsonObject) -> tuple[str, ...]:
