@@ -1,0 +1,139 @@
+"""Reading the older tool's history: header-driven, counts recovered, every original value kept."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolcert.core.errors import InputError
+from toolcert.core.statistics import wilson
+from toolcert.core.values import JsonObject, Value
+from toolcert.history.observation import HELLO, Observation, StoredRun
+from toolcert.history.older_columns import NEEDED, REGISTRY, REGISTRY_FILE, RESULTS_FILE
+from toolcert.history.store import HistoryStore
+
+ENDPOINT = "imported"
+"""The endpoint under which imported rows stand, where the file does not name a provider."""
+
+
+class Imported(Value):
+    """What an import found."""
+
+    rows: int
+    models: int
+    days: int
+    replaced: int = 0
+    """Rows of a (model, day) that stood more than once: the latest was taken."""
+    registry: int = 0
+
+
+def import_csv(store: HistoryStore, path: Path, *, endpoint: str = ENDPOINT) -> Imported:
+    """Put a test_results.csv (or the folder that holds it, with models_registry.csv) into the store."""
+    results = path / RESULTS_FILE if path.is_dir() else path
+    latest: dict[tuple[str, str], Observation] = {}
+    rows = 0
+    for observation in _observations(results, endpoint):
+        rows += 1
+        key = (observation.day, observation.model)
+        if key not in latest or observation.at >= latest[key].at:
+            latest[key] = observation
+    store.add_all(_by_day(latest.values(), endpoint))
+    registry = results.parent / REGISTRY_FILE
+    kept = _import_registry(store, registry) if registry.is_file() else 0
+    return Imported(
+        rows=len(latest),
+        models=len({model for _, model in latest}),
+        days=len({day for day, _ in latest}),
+        replaced=rows - len(latest),
+        registry=kept,
+    )
+
+
+def _by_day(observations: Iterable[Observation], endpoint: str) -> Iterator[tuple[StoredRun, list[Observation]]]:
+    days: dict[str, list[Observation]] = {}
+    for observation in observations:
+        days.setdefault(observation.day, []).append(observation)
+    for day, found in sorted(days.items()):
+        began = min(observation.at for observation in found)
+        run = StoredRun(run=_run(day, endpoint), day=day, started_at=began, source="csv", suite="hello")
+        yield run, found
+
+
+def _run(day: str, endpoint: str) -> str:
+    return f"csv-{day}" if endpoint == ENDPOINT else f"csv-{day}-{endpoint}"
+
+
+def _observations(path: Path, endpoint: str) -> Iterator[Observation]:
+    for line, row in _rows(path, NEEDED):
+        try:
+            yield _observation(row, endpoint)
+        except ValueError as error:
+            raise InputError(f"{path}, line {line}: {error}.", remedy="Mend or remove the row.") from None
+
+
+def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in needed if name not in (reader.fieldnames or ())]
+            if missing:
+                raise InputError(f"{path} has no column {', '.join(missing)}.", remedy="Is it the right file?")
+            for row in reader:
+                yield reader.line_num, {name: value for name, value in row.items() if name is not None}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"cannot read {path}: {error}.") from None
+
+
+def _observation(row: JsonObject, endpoint: str) -> Observation:
+    day = _moment(row["date"]).date().isoformat()
+    iterations = int(row["iterations"] or 0)
+    called = round(_number(row["tool_success_rate"]) * iterations)
+    # The older tool divides by the calls; a row without a call has nothing to handle.
+    handled = round(_number(row.get("response_success_rate")) * called)
+    interval = wilson(handled, iterations)
+    return Observation(
+        run=_run(day, endpoint),
+        endpoint=endpoint,
+        model=row["model_id"],
+        probe=HELLO,
+        day=day,
+        at=_moment(row.get("timestamp") or row["date"]).timestamp(),
+        passed=handled,
+        failed=iterations - handled,
+        called=called,
+        callable=iterations,
+        handled=handled,
+        handleable=called,
+        low=interval.lower if interval else None,
+        high=interval.upper if interval else None,
+        call_p50=_time(row.get("tool_call_time")),
+        answer_p50=_time(row.get("response_time")),
+        reason=row.get("details") or "",
+        original=row,
+    )
+
+
+def _moment(text: str) -> datetime:
+    """A date, or a date with a time; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is no date") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _number(text: str | None) -> float:
+    return float(text) if text and text.strip() else 0.0
+
+
+def _time(text: str | None) -> float | None:
+    """The older tool writes 0.0 where nothing was measured."""
+    return _number(text) or None
+
+
+def _import_registry(store: HistoryStore, path: Path) -> int:
+    rows = [row for _, row in _rows(path, REGISTRY[:1])]
+    store.keep_registry(rows)
+    return len(rows)

@@ -1,0 +1,153 @@
+"""The store of finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from sqlalchemy import Connection, Row, delete, func, select
+
+from toolcert.core.values import JsonObject
+from toolcert.history import tables
+from toolcert.history.observation import Observation, SeenFinding, StoredRun
+from toolcert.history.opening import open_engine, transaction
+
+_BATCH = 500
+"""Rows per INSERT: few statements, and far from any limit on parameters."""
+
+
+class HistoryStore:
+    """Finished runs by day, model and probe."""
+
+    def __init__(self, location: str) -> None:
+        self._engine = open_engine(location)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def add(self, run: StoredRun, observations: Iterable[Observation]) -> None:
+        """Put a run in, whole or not at all; the same run again replaces itself."""
+        self.add_all([(run, observations)])
+
+    def add_all(self, runs: Iterable[tuple[StoredRun, Iterable[Observation]]]) -> None:
+        """Put several runs in, all or none."""
+        with transaction(self._engine, write=True) as connection:
+            for run, observations in runs:
+                _replace(connection, run, list(observations))
+
+    def runs(self, since: str | None = None) -> list[StoredRun]:
+        """All runs from a day on, oldest first."""
+        query = select(tables.runs).order_by(tables.runs.c.started_at)
+        if since is not None:
+            query = query.where(tables.runs.c.day >= since)
+        with transaction(self._engine, write=False) as connection:
+            return [msgspec.convert(_fields(row), StoredRun) for row in connection.execute(query)]
+
+    def observations(
+        self,
+        *,
+        model: str | None = None,
+        endpoint: str | None = None,
+        probe: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        runs: Sequence[str] | None = None,
+        findings: bool = False,
+    ) -> Iterator[Observation]:
+        """What was observed, oldest first; with `findings` those too."""
+        table = tables.observations
+        query = select(table).order_by(table.c.at, table.c.endpoint, table.c.model, table.c.probe)
+        for column, value in ((table.c.model, model), (table.c.endpoint, endpoint), (table.c.probe, probe)):
+            if value is not None:
+                query = query.where(column == value)
+        if since is not None:
+            query = query.where(table.c.day >= since)
+        if until is not None:
+            query = query.where(table.c.day <= until)
+        if runs is not None:
+            query = query.where(table.c.run.in_(runs))
+        with transaction(self._engine, write=False) as connection:
+            seen = _findings(connection, since) if findings else {}
+            for row in connection.execute(query):
+                fields = _fields(row)
+                key = (row.run, row.endpoint, row.model, row.probe)
+                yield Observation(**fields, findings=tuple(seen.get(key, ())))
+
+    def forget_before(self, day: str) -> int:
+        """Drop the runs of earlier days; says how many."""
+        with transaction(self._engine, write=True) as connection:
+            old = list(connection.execute(select(tables.runs.c.run).where(tables.runs.c.day < day)).scalars())
+            for run in old:
+                _remove(connection, run)
+        return len(old)
+
+    def keep_registry(self, rows: Iterable[JsonObject]) -> None:
+        """Keep rows of an imported models_registry.csv as they were written."""
+        with transaction(self._engine, write=True) as connection:
+            for row in rows:
+                model = row["model_id"]
+                connection.execute(delete(tables.registry).where(tables.registry.c.model == model))
+                connection.execute(tables.registry.insert().values(model=model, original=row))
+
+    def registry(self) -> list[JsonObject]:
+        """The imported rows of models_registry.csv."""
+        with transaction(self._engine, write=False) as connection:
+            return list(connection.execute(select(tables.registry.c.original)).scalars())
+
+    def last_day(self) -> str | None:
+        """The newest day with a run."""
+        with transaction(self._engine, write=False) as connection:
+            return connection.execute(select(func.max(tables.runs.c.day))).scalar()
+
+
+def _replace(connection: Connection, run: StoredRun, observations: list[Observation]) -> None:
+    _remove(connection, run.run)
+    connection.execute(tables.runs.insert().values(**msgspec.structs.asdict(run)))
+    rows = [_row(observation) for observation in observations]
+    seen = [_seen(observation, found) for observation in observations for found in observation.findings]
+    for table, values in ((tables.observations, rows), (tables.findings, seen)):
+        for start in range(0, len(values), _BATCH):
+            connection.execute(table.insert(), values[start : start + _BATCH])
+
+
+def _remove(connection: Connection, run: str) -> None:
+    for table in (tables.findings, tables.observations, tables.runs):
+        connection.execute(delete(table).where(table.c.run == run))
+
+
+def _row(observation: Observation) -> dict[str, Any]:
+    fields = msgspec.structs.asdict(observation)
+    del fields["findings"]
+    return fields
+
+
+def _seen(observation: Observation, found: SeenFinding) -> dict[str, Any]:
+    place = {name: getattr(observation, name) for name in ("run", "endpoint", "model", "probe")}
+    return {**place, **msgspec.structs.asdict(found), "severity": found.severity.value}
+
+
+def _findings(connection: Connection, since: str | None) -> dict[tuple[str, ...], list[SeenFinding]]:
+    table = tables.findings
+    query = select(table)
+    if since is not None:
+        query = query.join(tables.runs, tables.runs.c.run == table.c.run).where(tables.runs.c.day >= since)
+    seen: dict[tuple[str, ...], list[SeenFinding]] = {}
+    for row in connection.execute(query):
+        fields = _fields(row)
+        found = msgspec.convert({name: fields[name] for name in SeenFinding.__struct_fields__}, SeenFinding)
+        seen.setdefault((row.run, row.endpoint, row.model, row.probe), []).append(found)
+    return seen
+
+
+def _fields(row: Row[Any]) -> dict[str, Any]:
+    return dict(row._mapping)
