@@ -1,0 +1,131 @@
+"""What changed between the last two tested days, and the outages in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from toolcert.core.values import Value
+from toolcert.history.days import Day, DayStatus, ModelHistory
+
+_GOOD = (DayStatus.WORKING, DayStatus.UNRELIABLE, DayStatus.CALLS_ONLY)
+_ASKED = (*_GOOD, DayStatus.BROKEN, DayStatus.NOT_SUPPORTED)
+"""Statuses that say something about the model; an outage or a day off does not."""
+
+
+class ChangeKind(StrEnum):
+    """What a reader wants to know first."""
+
+    NEWLY_BROKEN = "newly broken"
+    NEWLY_WORKING = "newly working"
+    BACK_AGAIN = "back again"
+    BECAME_UNRELIABLE = "became unreliable"
+    STOPPED_HANDLING = "stopped using results"
+    RELIABLE_AGAIN = "reliable again"
+    NEW_MODEL = "new model"
+    GONE = "no longer listed"
+
+
+class Change(Value):
+    """One model that is not what it was."""
+
+    endpoint: str
+    model: str
+    kind: ChangeKind
+    day: str
+    before: Day | None = None
+    after: Day | None = None
+
+
+class Outage(Value):
+    """Days in a row on which a model that worked did not, or nothing could be measured."""
+
+    endpoint: str
+    model: str
+    first: str
+    last: str
+    days: int
+    broken: bool
+    """Broken, as opposed to not measured."""
+    over: bool
+    reason: str = ""
+
+
+def latest_changes(histories: Iterable[ModelHistory], last_run_day: str) -> list[Change]:
+    """What changed on the last day with a run, model by model."""
+    changes = [change for history in histories if (change := _change(history, last_run_day)) is not None]
+    order = list(ChangeKind)
+    return sorted(changes, key=lambda change: (order.index(change.kind), change.model))
+
+
+def _change(history: ModelHistory, last_run_day: str) -> Change | None:
+    tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED and day.day <= last_run_day]
+    if not tested:
+        return None
+    asked = [day for day in tested if day.status in _ASKED]
+    if tested[-1].day != last_run_day:
+        return _made(history, ChangeKind.GONE, tested[-1], None) if _just_left(history, tested, last_run_day) else None
+    if not asked or asked[-1].day != last_run_day:
+        return None
+    if len(asked) == 1:
+        return _made(history, ChangeKind.NEW_MODEL, None, asked[-1]) if history.first_seen == last_run_day else None
+    kind = _kind(asked[-2], asked[-1], ever=any(day.status in _GOOD for day in asked[:-1]))
+    return None if kind is None else _made(history, kind, asked[-2], asked[-1])
+
+
+def _just_left(history: ModelHistory, tested: Sequence[Day], last_run_day: str) -> bool:
+    """Whether the day before the last run was this model's last; later on it is no news."""
+    between = [day for day in history.days if tested[-1].day < day.day <= last_run_day]
+    return len(between) == 1
+
+
+def _kind(before: Day, after: Day, *, ever: bool) -> ChangeKind | None:
+    if after.status is DayStatus.BROKEN:
+        return ChangeKind.NEWLY_BROKEN if before.status in _GOOD else None
+    if after.status not in _GOOD:
+        return None
+    if before.status not in _GOOD:
+        return ChangeKind.BACK_AGAIN if ever else ChangeKind.NEWLY_WORKING
+    if after.status is before.status:
+        return None
+    return {
+        DayStatus.WORKING: ChangeKind.RELIABLE_AGAIN,
+        DayStatus.UNRELIABLE: ChangeKind.BECAME_UNRELIABLE,
+        DayStatus.CALLS_ONLY: ChangeKind.STOPPED_HANDLING,
+    }[after.status]
+
+
+def _made(history: ModelHistory, kind: ChangeKind, before: Day | None, after: Day | None) -> Change:
+    day = after or before
+    assert day is not None
+    return Change(endpoint=history.endpoint, model=history.model, kind=kind, day=day.day, before=before, after=after)
+
+
+def outages(history: ModelHistory) -> list[Outage]:
+    """The outages of a model, oldest first; days on which it was not tested neither open nor close one."""
+    found: list[Outage] = []
+    run: list[Day] = []
+    for day in history.days:
+        if day.status is DayStatus.NOT_TESTED:
+            continue
+        if run and day.status is not run[0].status:
+            found.append(_outage(history, run, over=True))
+            run = []
+        if day.status in (DayStatus.BROKEN, DayStatus.NOT_MEASURED):
+            run.append(day)
+    if run:
+        found.append(_outage(history, run, over=False))
+    return found
+
+
+def _outage(history: ModelHistory, run: Sequence[Day], *, over: bool) -> Outage:
+    return Outage(
+        endpoint=history.endpoint,
+        model=history.model,
+        first=run[0].day,
+        last=run[-1].day,
+        days=len(run),
+        broken=run[0].status is DayStatus.BROKEN,
+        over=over,
+        reason=run[-1].reason,
+    )

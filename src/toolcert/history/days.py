@@ -1,0 +1,127 @@
+"""The status of a model per day, as a status page would show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from enum import StrEnum
+
+from toolcert.core.statistics import Rate
+from toolcert.core.values import Value
+from toolcert.history.observation import Observation
+
+
+class DayStatus(StrEnum):
+    """How a model stood on a day; the worst first a reader should see is BROKEN."""
+
+    WORKING = "working"
+    """Calls and uses results at the threshold or above."""
+    UNRELIABLE = "unreliable"
+    """Does both, below the threshold."""
+    CALLS_ONLY = "calls_only"
+    """Calls, and never uses the result."""
+    BROKEN = "broken"
+    """Does not call on this day, but did before."""
+    NOT_SUPPORTED = "not_supported"
+    """Does not call, and never did."""
+    NOT_MEASURED = "not_measured"
+    """Was asked, and nothing could be measured: an outage, not a regression."""
+    NOT_TESTED = "not_tested"
+
+
+class Day(Value):
+    """One model on one day, all of the day's runs together."""
+
+    day: str
+    status: DayStatus
+    calling: Rate = Rate()
+    handling: Rate = Rate()
+    call_p50: float | None = None
+    answer_p50: float | None = None
+    reason: str = ""
+    run: str = ""
+    """The last run of the day."""
+
+
+class ModelHistory(Value):
+    """A model's days without gaps, oldest first."""
+
+    endpoint: str
+    model: str
+    days: tuple[Day, ...]
+    first_seen: str = ""
+    last_seen: str = ""
+
+    @property
+    def latest(self) -> Day | None:
+        """The last day it was tested."""
+        return next((day for day in reversed(self.days) if day.status is not DayStatus.NOT_TESTED), None)
+
+
+def histories(
+    observations: Iterable[Observation], *, first: str, last: str, threshold: float = 0.9
+) -> list[ModelHistory]:
+    """The history of every model between two days; what lies before decides what is broken."""
+    by_model: dict[tuple[str, str], dict[str, list[Observation]]] = {}
+    for observation in observations:
+        days = by_model.setdefault((observation.endpoint, observation.model), {})
+        days.setdefault(observation.day, []).append(observation)
+    calendar = list(calendar_days(first, last))
+    return [
+        _history(endpoint, model, days, calendar, threshold) for (endpoint, model), days in sorted(by_model.items())
+    ]
+
+
+def calendar_days(first: str, last: str) -> Iterator[str]:
+    """Every date from the first to the last."""
+    day, end = date.fromisoformat(first), date.fromisoformat(last)
+    while day <= end:
+        yield day.isoformat()
+        day += timedelta(days=1)
+
+
+def _history(
+    endpoint: str, model: str, seen: dict[str, list[Observation]], calendar: Sequence[str], threshold: float
+) -> ModelHistory:
+    worked = any(one.called for day, found in seen.items() if day < calendar[0] for one in found)
+    days = []
+    for day in calendar:
+        standing = _day(day, seen.get(day, []), threshold, worked=worked)
+        worked = worked or bool(standing.calling.k)
+        days.append(standing)
+    return ModelHistory(endpoint=endpoint, model=model, days=tuple(days), first_seen=min(seen), last_seen=max(seen))
+
+
+def _day(day: str, found: Sequence[Observation], threshold: float, *, worked: bool) -> Day:
+    if not found:
+        return Day(day=day, status=DayStatus.NOT_TESTED)
+    calling = sum((one.calling for one in found), Rate())
+    handling = sum((one.handling for one in found), Rate())
+    last = found[-1]
+    return Day(
+        day=day,
+        status=_status(calling, handling, threshold, worked=worked, refused=any(one.unsupported for one in found)),
+        calling=calling,
+        handling=handling,
+        call_p50=_last_known(one.call_p50 for one in found),
+        answer_p50=_last_known(one.answer_p50 for one in found),
+        reason=last.reason,
+        run=last.run,
+    )
+
+
+def _status(calling: Rate, handling: Rate, threshold: float, *, worked: bool, refused: bool) -> DayStatus:
+    if calling.value is None:
+        # A server that says it cannot has answered; silence has not.
+        return (DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED) if refused else DayStatus.NOT_MEASURED
+    if not calling.k:
+        return DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED
+    if handling.n and not handling.k:
+        return DayStatus.CALLS_ONLY
+    rates = [rate.value for rate in (calling, handling) if rate.value is not None]
+    return DayStatus.WORKING if min(rates) >= threshold else DayStatus.UNRELIABLE
+
+
+def _last_known(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return known[-1] if known else None
