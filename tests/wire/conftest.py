@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import ipaddress
 import ssl
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +33,16 @@ class Certificates(NamedTuple):
     server: ssl.SSLContext
     authority: Path
     stranger: Path
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The loop that the program itself runs on; for the direct client, which stands on it, also the other one."""
+    plain = {"asyncio": asyncio.new_event_loop}
+    if sys.platform == "win32":
+        return plain
+    import uvloop
+
+    return {"uvloop": uvloop.new_event_loop} | (plain if item.path.name == "test_direct.py" else {})
 
 
 @pytest.fixture(params=[DirectClient, AiohttpClient])

@@ -89,6 +89,7 @@ async def test_late_bytes_nobody_asked_for_end_the_connection(direct: DirectClie
 
 async def test_an_answer_before_the_request_is_sent_is_taken_and_the_connection_dropped(direct: DirectClient) -> None:
     async def script(dialogue: Dialogue) -> None:
+        await dialogue._reader.readuntil(b"\r\n\r\n")
         await dialogue.write(sized(b"too large", status="413 Content Too Large"))
         await asyncio.sleep(0.2)
 

