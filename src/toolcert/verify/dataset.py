@@ -67,7 +67,7 @@ class Dataset:
         try:
             fields = _split(text)
         except msgspec.ValidationError as error:
-            return _refused(index, text, "dataset.not_object", str(error))
+            return _not_object(index, text, str(error))
         except _NOT_JSON as error:
             return _refused(index, text, "dataset.not_json", str(error))
         try:
@@ -98,6 +98,15 @@ class Dataset:
             else:
                 body[name] = _decode(raw)
         return body, toolset
+
+
+def _not_object(index: int, text: bytes, error: str) -> Line:
+    """A line that begins like something else than an object: if it is JSON at all, it is none."""
+    try:
+        _decode(text)
+    except _NOT_JSON as reason:
+        return _refused(index, text, "dataset.not_json", str(reason))
+    return _refused(index, text, "dataset.not_object", error)
 
 
 def _refused(index: int, text: bytes, code: str, error: str) -> Line:

@@ -97,28 +97,9 @@ class Source:
 
 
 def _open_zstd(raw: IO[bytes]) -> IO[bytes]:
-    import zstandard
+    from toolcert.verify.zstd import ZstdFile
 
-    class Reader(io.RawIOBase):
-        """Gives zstandard's own error the type that every other broken file has."""
-
-        def __init__(self) -> None:
-            self._stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-
-        def readable(self) -> bool:
-            return True
-
-        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # io passes any writable buffer
-            try:
-                return int(self._stream.readinto(buffer))
-            except zstandard.ZstdError as error:
-                raise OSError(str(error)) from error
-
-        def close(self) -> None:
-            raw.close()
-            super().close()
-
-    return cast("IO[bytes]", io.BufferedReader(Reader(), _BUFFER))
+    return cast("IO[bytes]", io.BufferedReader(ZstdFile(raw), _BUFFER))
 
 
 def _spool(stdin: IO[bytes]) -> IO[bytes]:
