@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import measure
@@ -25,7 +25,7 @@ def own_runs(kit: Kit) -> Iterator[Row]:
     """Two runs of ours, whose verdicts stand first on each line."""
     runs = [_finished_run(kit, name) for name in ("run-a", "run-b")]
     logs = [run / "records.jsonl" for run in runs]
-    commands = {"decode": [sys.executable, "-c", DECODE, *logs], "ours": _compare(kit, *runs)}
+    commands = {"decode": [sys.executable, "-c", DECODE, *logs], "ours": _compare(kit, runs)}
     cost = measure.in_turns(commands)
     ratio = cost["decode"].cpu / cost["ours"].cpu
     what = "CPU of comparing two runs of 100,000 rows, less than json.loads"
@@ -47,8 +47,8 @@ def foreign_files(kit: Kit) -> Iterator[Row]:
     files = [kit.results(ROWS, seed=seed) for seed in (1, 2)]
     commands = {
         "decode": [sys.executable, "-c", DECODE, *files],
-        "index": _compare(kit, *files, "--match", "index"),
-        "content": _compare(kit, *files, "--match", "content"),
+        "index": _compare(kit, files, "--match", "index"),
+        "content": _compare(kit, files, "--match", "content"),
     }
     cost = measure.in_turns(commands)
     for how, goal in (("index", 4.0), ("content", 1.0)):
@@ -60,12 +60,13 @@ def foreign_files(kit: Kit) -> Iterator[Row]:
 
 def _memory_growth(kit: Kit, peak_mb: float) -> Row:
     files = [kit.results(2 * ROWS, seed=seed) for seed in (1, 2)]
-    larger = measure.run(_compare(kit, *files, "--match", "index")).peak_mb
+    larger = measure.run(_compare(kit, files, "--match", "index")).peak_mb
     growth = (larger - peak_mb) * 2**20 / ROWS
     return Row("P6", "memory for each further row", f"{growth:.0f} bytes", "<= 64 bytes", "", growth <= 64)
 
 
-def _compare(kit: Kit, baseline: Path, vendor: Path, *options: str) -> measure.Command:
+def _compare(kit: Kit, inputs: Sequence[Path], *options: str) -> measure.Command:
+    baseline, vendor = inputs
     return [kit.toolcert, "compare", "--baseline", baseline, "--vendor", vendor, *options]
 
 

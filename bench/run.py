@@ -11,21 +11,26 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import comparing
 import measure
+import probing
 import starting
 import verifying
 from kit import Kit, Row, vendor
 
 Cell = Callable[[Kit], Iterator[Row]]
 
-CELLS: dict[str, Cell] = {
-    "P1 P2": verifying.cpu_per_request,
-    "P3": verifying.throughput,
-    "P4": verifying.paced_stream,
-    "P5": verifying.memory,
-    "P7": starting.help_text,
-    "P8": verifying.first_chunk,
-}
+CELLS: tuple[tuple[str, Cell], ...] = (
+    ("P1 P2", verifying.cpu_per_request),
+    ("P3", verifying.throughput),
+    ("P4", verifying.paced_stream),
+    ("P5", verifying.memory),
+    ("P6", comparing.own_runs),
+    ("P6", comparing.foreign_files),
+    ("P7", starting.help_text),
+    ("P8", verifying.first_chunk),
+    ("P9", probing.whole_run),
+)
 HEADINGS = ("", "what", "measured", "goal", "then", "")
 
 
@@ -33,7 +38,7 @@ def main(wanted: Sequence[str]) -> int:
     rows: list[Row] = []
     with vendor() as port, tempfile.TemporaryDirectory(prefix="toolcert-bench-") as folder:
         kit = Kit(port, Path(folder))
-        for numbers, cell in CELLS.items():
+        for numbers, cell in CELLS:
             if not wanted or set(numbers.split()) & set(wanted):
                 rows += measured(numbers, cell, kit)
     show(rows)
