@@ -1,4 +1,4 @@
-"""A real LiteLLM proxy in front of the simulated vendor and of a real model: listing, probing, streaming, errors."""
+"""A real LiteLLM proxy before a simulated vendor, a real model and a simulated watsonx.ai: all that passes through."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
 from toolcert.simulate import Vendor
 from toolcert.simulate.local_model import local_model
+from toolcert.simulate.watsonx.vendor import WatsonxVendor
 from toolcert.wire.reading import read_reply
 
 pytestmark = pytest.mark.needs("proxy")
@@ -59,6 +60,16 @@ def entry(name: str, url: str, model: str, **info: Any) -> dict[str, Any]:
     return {"model_name": name, "litellm_params": parameters, "model_info": info}
 
 
+def granite(watsonx: WatsonxVendor) -> dict[str, Any]:
+    parameters = {
+        "model": "watsonx/ibm/granite-3-3-8b-instruct",
+        "api_base": watsonx.url,
+        "api_key": watsonx.api_key,
+        "project_id": watsonx.project_id,
+    }
+    return {"model_name": "granite", "litellm_params": parameters}
+
+
 @pytest.fixture(scope="module")
 def proxied(part: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
     folder = tmp_path_factory.mktemp("proxy")
@@ -69,7 +80,10 @@ def proxied(part: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactor
         models.append(entry("dead", "http://127.0.0.1:9/v1", "faithful"))
         if parts.missing("model") is None:
             models.append(entry("smollm2", stack.enter_context(local_model(name="smollm2")), "smollm2"))
-        url = stack.enter_context(litellm_proxy(part("proxy"), folder, models))
+        watsonx = stack.enter_context(WatsonxVendor())
+        models.append(granite(watsonx))
+        environment = {"WATSONX_IAM_URL": watsonx.iam_url, "SSL_CERT_FILE": watsonx.ca_bundle}
+        url = stack.enter_context(litellm_proxy(part("proxy"), folder, models, environment))
         yield Proxied(url, vendor)
         vendor.restore()
 
@@ -86,7 +100,8 @@ def by_id(models: list[ModelInfo]) -> dict[str, ModelInfo]:
 async def test_listing_shows_provider_and_declared_tools(proxied: Proxied) -> None:
     async with proxied.session() as session:
         models = by_id(await session.models())
-    assert {*PERSONAS, "declared", "dead"} == set(models) - {"smollm2"}
+    assert {*PERSONAS, "declared", "dead", "granite"} == set(models) - {"smollm2"}
+    assert models["granite"].owned_by == "watsonx"
     assert models["declared"].declares_tools is True
     assert models["text-embedding-small"].can_chat is False
     assert models["faithful"].owned_by == "openai"
@@ -103,9 +118,11 @@ async def test_a_wrong_or_missing_key(proxied: Proxied, key: str | None) -> None
     assert "sk-wrong-0123456789" not in str(exchange)
 
 
+@pytest.mark.parametrize("model", ["faithful", "granite"])
 @pytest.mark.parametrize("stream", [False, True])
-async def test_calls_come_through(proxied: Proxied, stream: bool) -> None:
-    exchange = await proxied.ask("faithful", tools=[WEATHER], stream=stream)
+async def test_calls_come_through(proxied: Proxied, model: str, stream: bool) -> None:
+    """From the simulated vendor, and from the simulated watsonx.ai through the proxy's own provider."""
+    exchange = await proxied.ask(model, tools=[WEATHER], stream=stream)
     reply = read_reply(exchange)
     assert exchange.event_stream is stream
     assert reply.complete
