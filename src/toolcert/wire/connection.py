@@ -8,8 +8,31 @@ from typing import cast
 
 from toolcert.core.exchanges import Fault
 from toolcert.core.targets import Timeouts
+from toolcert.core.values import Value
 from toolcert.wire.answer import Answer
 from toolcert.wire.faults import timed_out
+
+
+class Limits(Value, gc=False):
+    """The time limits of one exchange, and the clock times they count from."""
+
+    timeouts: Timeouts
+    started: float
+    """When the attempt began, connecting included."""
+    sent: float
+
+    def next(self, answer: Answer, touched: float) -> tuple[float, Fault]:
+        """The nearest limit for an answer whose last bytes came at `touched`, and what it means to reach it."""
+        timeouts, status = self.timeouts, answer.status
+        end = self.started + timeouts.total
+        if answer.first_byte is None:
+            due, fault = self.sent + timeouts.read, timed_out("no answer began", timeouts.read)
+        else:
+            due, fault = (
+                touched + timeouts.between_chunks,
+                timed_out("nothing more came", timeouts.between_chunks, status),
+            )
+        return (due, fault) if due <= end else (end, timed_out("the answer was not complete", timeouts.total, status))
 
 
 class Connection(asyncio.Protocol):
@@ -19,13 +42,15 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self) -> None:
-        self.used = False
-        """Whether it has carried an exchange before."""
         self.idle_since = 0.0
+        self.touched = 0.0
+        """Clock time of the last bytes."""
         self._transport: asyncio.Transport | None = None
         self._answer: Answer | None = None
         self._done: asyncio.Future[None] | None = None
-        self._touched = 0.0
+        self._limits: Limits | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -38,10 +63,10 @@ class Connection(asyncio.Protocol):
 
     async def exchange(self, content: bytes, answer: Answer, timeouts: Timeouts, started: float) -> None:
         """Send `content` and let `answer` fill; `started` is when the attempt began on the clock."""
-        loop = asyncio.get_running_loop()
-        self._answer, self._done = answer, loop.create_future()
-        self._touched = monotonic()
-        watch = _Watch(self, answer, timeouts, started, sent=self._touched)
+        self._answer, self._done = answer, asyncio.get_running_loop().create_future()
+        self.touched = now = monotonic()
+        self._limits = Limits(timeouts=timeouts, started=started, sent=now)
+        self._watch(min(now + timeouts.read, now + timeouts.between_chunks, started + timeouts.total))
         try:
             if self.is_open and self._transport is not None:
                 self._transport.write(content)
@@ -49,27 +74,14 @@ class Connection(asyncio.Protocol):
             else:
                 answer.lose(None)
         finally:
-            watch.stop()
-            if not answer.ended or not answer.keep_alive:
+            if not answer.keep_alive:
                 self.abort()
-            self._answer = self._done = None
-            self.used = True
+            self._answer = self._done = self._limits = None
 
     def abort(self) -> None:
         """Close at once; what is under way is lost."""
         if self._transport is not None:
             self._transport.abort()
-
-    def give_up(self, fault: Fault) -> None:
-        """End the exchange under way with `fault`."""
-        if self._answer is not None:
-            self._answer.fail(fault)
-            self._wake()
-
-    @property
-    def touched(self) -> float:
-        """Clock time of the last bytes."""
-        return self._touched
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Event loop callback."""
@@ -81,14 +93,17 @@ class Connection(asyncio.Protocol):
         if answer is None or answer.ended:
             self.abort()  # bytes that nobody asked for: the connection cannot be trusted any more
             return
-        self._touched = now = monotonic()
+        self.touched = now = monotonic()
         if answer.feed(data, now):
             self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Event loop callback."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
         if self._answer is not None:
-            self._touched = monotonic()
+            self.touched = monotonic()
             self._answer.lose(exc)
             self._wake()
 
@@ -96,39 +111,26 @@ class Connection(asyncio.Protocol):
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
 
+    def _watch(self, due: float) -> None:
+        """Look at the limits at clock time `due` or before.
 
-class _Watch:
-    """The time limits of one exchange, on a single timer that looks again instead of being moved."""
-
-    __slots__ = ("_answer", "_connection", "_handle", "_sent", "_started", "_timeouts")
-
-    def __init__(self, connection: Connection, answer: Answer, timeouts: Timeouts, started: float, sent: float) -> None:
-        self._connection = connection
-        self._answer = answer
-        self._timeouts = timeouts
-        self._started = started
-        self._sent = sent
-        wait = min(timeouts.read, timeouts.between_chunks, started + timeouts.total - sent)
-        self._handle = asyncio.get_running_loop().call_later(max(0.0, wait), self._look)
-
-    def stop(self) -> None:
-        self._handle.cancel()
+        One timer serves all exchanges of a connection: when it goes off too early, it is set again.
+        Setting and cancelling one for each exchange would cost more than parsing its answer.
+        """
+        if self._alarm is not None:
+            if self._alarm_at <= due:
+                return
+            self._alarm.cancel()
+        self._alarm_at = due
+        self._alarm = asyncio.get_running_loop().call_later(max(0.0, due - monotonic()), self._look)
 
     def _look(self) -> None:
-        now = monotonic()
-        due, fault = self._next_limit()
-        if now >= due:
-            self._connection.give_up(fault)
+        self._alarm = None
+        if self._limits is None or self._answer is None:
+            return
+        due, fault = self._limits.next(self._answer, self.touched)
+        if monotonic() < due:
+            self._watch(due)
         else:
-            self._handle = asyncio.get_running_loop().call_later(due - now, self._look)
-
-    def _next_limit(self) -> tuple[float, Fault]:
-        """The nearest limit, and what it means to reach it."""
-        timeouts, status = self._timeouts, self._answer.status
-        end = self._started + timeouts.total
-        if self._answer.first_byte is None:
-            due, fault = self._sent + timeouts.read, timed_out("no answer began", timeouts.read)
-        else:
-            due = self._connection.touched + timeouts.between_chunks
-            fault = timed_out("nothing more came", timeouts.between_chunks, status)
-        return (due, fault) if due <= end else (end, timed_out("the answer was not complete", timeouts.total, status))
+            self._answer.fail(fault)
+            self._wake()
