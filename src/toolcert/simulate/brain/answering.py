@@ -7,9 +7,9 @@ import re
 import zlib
 from typing import Any
 
+from toolcert.simulate.brain.arithmetic import ARITHMETIC, worked_out
 from toolcert.simulate.brain.dialogue import Dialogue, Done
 from toolcert.simulate.brain.filling import Filling
-from toolcert.simulate.brain.matching import ARITHMETIC
 from toolcert.simulate.brain.text import quoted, words
 
 _EXACTLY = re.compile(
@@ -17,7 +17,8 @@ _EXACTLY = re.compile(
     re.I,
 )
 _ONE_WORD = re.compile(
-    r"\b(?:reply|respond|answer|say)\s+(?:(?:with|only|just|exactly|the|single|one|word)\s+)*:?\s*([A-Z0-9][\w-]*)\b",
+    r"\b(?:reply|respond|answer|say)\s+(?:(?:with|only|just|the|single|one)\s+)*(?P<sure>(?:exactly|word|words)\b:?\s*)*"
+    r"(?P<word>[A-Z0-9][\w-]*)\b",
     re.I,
 )
 _COUNT = re.compile(r"\bcount(?:ing)?\s+(?:up\s+)?from\s+(\d+)\s+to\s+(\d+)", re.I)
@@ -125,8 +126,8 @@ def _plain(dialogue: Dialogue) -> str:
         return ", ".join(str(number) for number in range(int(count[1]), min(int(count[2]), 5000) + 1))
     if _LONG.search(prompt):
         return _long_text(prompt)
-    if sum_ := ARITHMETIC.search(prompt):
-        return f"{sum_[0].strip()} is best worked out step by step; tell me if you want the steps."
+    if (found := ARITHMETIC.search(prompt)) and (value := worked_out(found[0])):
+        return f"{found[0].strip()} = {value}"
     return f"Happy to help. You said: {_excerpt(prompt)} Let me know what else you would like to know about it."
 
 
@@ -135,7 +136,7 @@ def _exact(prompt: str) -> str | None:
         if _EXACTLY.search(prompt[: span[0]]):
             return value
     match = _ONE_WORD.search(prompt)
-    return match[1] if match and (match[1].isupper() or match[1][:1].isupper()) else None
+    return match["word"] if match and (match["sure"] or match["word"][:1].isupper()) else None
 
 
 def _excerpt(prompt: str) -> str:

@@ -10,6 +10,9 @@ from toolcert.simulate.brain.mentions import Mention, Sense, mentions, negates
 from toolcert.simulate.brain.text import Clause, clauses, inside, protected
 from toolcert.simulate.brain.tools import Tool
 
+_NO_TOOLS = re.compile(
+    r"\b(?:do not|don't|without|never)\s+(?:use|using|call|calling)\s+(?:any\s+|a\s+)?(?:tools?|functions?)\b", re.I
+)
 _PART = re.compile(r",?\s+(?:and|plus)\s+(?:also\s+)?|,\s+(?:also\s+)?")
 
 
@@ -43,6 +46,8 @@ class Intent(Value):
 
 def intents(task: str, tools: list[Tool]) -> list[Intent]:
     """What the task wants called; by name where it names tools, otherwise by matching words."""
+    if _NO_TOOLS.search(task):
+        return []
     by_name = {tool.name: tool for tool in tools}
     parts = clauses(task)
     named = [mentions(part.text, by_name) for part in parts]

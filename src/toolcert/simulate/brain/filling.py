@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from toolcert.core.values import JsonObject, Value
@@ -25,6 +25,10 @@ _LATER = re.compile(
 
 _DEEPEST = 5
 """Levels of nested objects that are looked for in the words of a prompt."""
+
+
+_RANKS = 4
+"""Kinds of sources for a value that is not named; the last is what needs no words at all."""
 
 
 class Filling(Value):
@@ -139,10 +143,11 @@ def _fill_text(search: _Search) -> list[Filling]:
             found[name] = certain
             search.used.extend(one.value for one in certain[:1])
     required = search.tool.required
-    for name in required:
-        if name not in found and (guessed := _guessed(search, name, search.tool.properties.get(name, {}), root)):
-            found[name] = guessed
-            search.used.append(guessed[0].value)
+    for rank in range(_RANKS):
+        for name in (name for name in required if name not in found):
+            if guessed := _guessed(search, name, search.tool.properties.get(name, {}), rank):
+                found[name] = guessed
+                search.used.append(guessed[0].value)
     missing = tuple(name for name in required if name not in found)
     return [Filling(tool=search.tool, arguments=arguments, missing=missing) for arguments in _spread(search, found)]
 
@@ -182,33 +187,32 @@ def _fits(value: Any, schema: JsonObject) -> bool:
     return not (isinstance(value, str) and isinstance(longest, int) and len(value) > longest)
 
 
-def _guessed(search: _Search, name: str, schema: Any, root: JsonObject) -> list[Found]:
-    """A value for a required parameter that the text does not name outright."""
-    options = branches(resolved(schema, root), root)
-    open_ended = [option for option in options if not option.get("enum")]
-    for way in _ways(search, name):
-        for option in open_ended:
-            if found := way(option):
+def _guessed(search: _Search, name: str, schema: Any, rank: int) -> list[Found]:
+    """A value for a required parameter that the text does not name outright, from the sources of one rank."""
+    options = branches(resolved(schema, search.tool.schema), search.tool.schema)
+    if rank == _RANKS - 1:
+        return _fixed(options)
+    for option in (option for option in options if not option.get("enum")):
+        for found in _ranked(search, name, option, rank):
+            if found:
                 return found
-    return _fixed(options)
+    return []
 
 
-def _ways(search: _Search, name: str) -> Iterator[Callable[[JsonObject], list[Found]]]:
-    done = search.dialogue.done
-    if search.item:
-        yield lambda schema: values_at(search.own, 0, types_of(schema) or ("string",), explicit=True)
-    if search.later:
-        yield lambda schema: recall(name, schema, done)
-        yield lambda schema: recall(name, schema, done, loosely=True) if search.informed else []
-        return
-    texts = [text for text in (search.own, search.clause, search.whole) if text]
-    for text in texts:
-        yield lambda schema, text=text: search.fresh(hinted(name, schema, text))  # type: ignore[misc]  # bound per text
-    yield lambda schema: recall(name, schema, done)
-    for text in texts:
-        yield lambda schema, text=text: search.fresh(loose(schema, text, search.used))  # type: ignore[misc]  # same
-    yield lambda schema: recall(name, schema, done, loosely=True) if search.informed else []
-    yield lambda schema: keyed(name, schema, search.dialogue.system)
+def _ranked(search: _Search, name: str, schema: JsonObject, rank: int) -> Iterator[list[Found]]:
+    """Where to look, the surest first: signs in the text, results, loose values, and what is barely a hint."""
+    done, texts = search.dialogue.done, [text for text in (search.own, search.clause, search.whole) if text]
+    if rank == 0:
+        if search.item:
+            yield values_at(search.own, 0, types_of(schema) or ("string",), explicit=True)
+        if not search.later:
+            yield from (search.fresh(hinted(name, schema, text)) for text in texts)
+        yield recall(name, schema, done)
+    elif rank == 1 and not search.later:
+        yield from (search.fresh(loose(schema, text, search.used)) for text in texts)
+    elif rank == 2:
+        yield recall(name, schema, done, loosely=True) if search.informed else []
+        yield [] if search.later else keyed(name, schema, search.dialogue.system)
 
 
 def _fixed(options: list[JsonObject]) -> list[Found]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.brain.matching import ARITHMETIC
+from toolcert.simulate.brain.arithmetic import ARITHMETIC, with_symbols
 from toolcert.simulate.brain.text import words
 from toolcert.simulate.brain.tools import types_of
 from toolcert.simulate.brain.values import CODE, NUMBER, PROPER, Found, value_at, values_at
@@ -37,6 +37,7 @@ _PLACES = {"city", "location", "place", "town", "country", "region", "area", "st
 _ORIGINS = {"origin", "from", "start", "source", "departure"}
 _TARGETS = {"destination", "to", "end", "target", "arrival"}
 _PEOPLE = {"name", "person", "user", "username", "recipient", "customer", "employee", "guest", "contact", "player"}
+_ADDRESSES = {"to", "recipient", "cc", "bcc", "sender", "address"}
 _TOPICS = {"query", "topic", "question", "keyword", "keywords", "term", "subject", "search"}
 _TOPIC = re.compile(
     r"\b(?:search(?:es|ing)?(?:\s+the\s+\w+)?\s+for|look(?:ing)?\s+up|look\s+for|find(?:ing)?|about|for|on)\s+(?P<topic>[^.?!,;\n]+?)"
@@ -114,7 +115,7 @@ def hinted(name: str, schema: JsonObject, text: str) -> list[Found]:
         return []
     form = _form(name, schema)
     if form:
-        return [Found(value=m[0].strip(), start=m.start(), end=m.end()) for m in _FORMS[form].finditer(text)]
+        return [Found(value=with_symbols(m[0]), start=m.start(), end=m.end()) for m in _FORMS[form].finditer(text)]
     return next((found for found in _led_up_to(name, text) if found), [])
 
 
@@ -125,14 +126,25 @@ def _form(name: str, schema: JsonObject) -> str | None:
 
 def _led_up_to(name: str, text: str) -> Iterator[list[Found]]:
     parts = set(words(name))
+    if parts & _ADDRESSES:
+        yield [Found(value=m[0], start=m.start(), end=m.end()) for m in _FORMS["email"].finditer(text)]
     hints = (("origin", _ORIGINS), ("target", _TARGETS), ("place", _PLACES), ("person", _PEOPLE))
     for hint, known in hints:
         if parts & known:
-            yield from (values_at(text, match.end(), ("string",)) for match in _AFTER[hint].finditer(text))
+            found = (values_at(text, match.end(), ("string",)) for match in _AFTER[hint].finditer(text))
+            yield from (_one_place(text, values) if hint == "place" else values for values in found)
     if parts & _TOPICS and (match := _TOPIC.search(text)):
         topic = match["topic"].strip()
         quoted = value_at(text, match.start("topic"), ("string",)) if topic[:1] in "\"'`“" else None
         yield [quoted or Found(value=topic, start=match.start("topic"), end=match.end("topic"))]
+
+
+def _one_place(text: str, found: list[Found]) -> list[Found]:
+    """`Zürich, Switzerland` is one place; `Paris, Rome and Oslo` are three."""
+    if len(found) == 2 and text[found[0].end : found[1].start].strip() == ",":
+        start, end = found[0].start, found[1].end
+        return [Found(value=text[start:end], start=start, end=end)]
+    return found
 
 
 def loose(schema: JsonObject, text: str, used: list[Any]) -> list[Found]:

@@ -25,6 +25,9 @@ _KEYS = re.compile(
 )
 _KEY = re.compile(r"[\"'`]?(?P<key>[A-Za-z_]\w*)[\"'`]?(?:\s*\((?P<hint>[^)]*)\))?")
 _PAIR = re.compile(r"[\"'`]?\b(?P<key>[A-Za-z_]\w*)[\"'`]?\s*[:=]\s*(?=\S)")
+_GIVEN = re.compile(r"\b(?P<key>[A-Za-z_]\w*)\s+(?:set to\s+|is\s+|of\s+)?(?=[\"'“]\w|\d)")
+_NO_KEYS = {"with", "exactly", "to", "is", "of", "as", "in", "and", "the", "say", "from", "than", "for", "about"}
+_FORMAT_WORDS = re.compile(r"\bJSON\b", re.I)
 _NUMBERS = {"age", "count", "year", "number", "quantity", "amount", "price", "total", "score", "size", "temperature"}
 
 
@@ -49,8 +52,9 @@ def _by_schema(schema: JsonObject, dialogue: Dialogue) -> Any:
     if schema.get("type", "object") != "object" and "properties" not in schema:
         return invent(schema, schema)
     tool = tool_of("answer", schema)
-    intent = Intent(tool=tool, region=dialogue.latest, clause=dialogue.latest)
-    filling = fill(intent, dialogue, alone=True)[0]
+    prompt = _FORMAT_WORDS.sub("", dialogue.latest)
+    intent = Intent(tool=tool, region=prompt, clause=prompt)
+    filling = fill(intent, dialogue, alone=False)[0]
     made = {name: invent(tool.properties.get(name, {}), schema, name) for name in filling.missing}
     return {**filling.arguments, **made}
 
@@ -71,6 +75,8 @@ def _asked_keys(prompt: str) -> dict[str, str]:
     listed = _KEYS.search(prompt)
     if listed:
         return {match["key"]: match["hint"] or "" for match in _KEY.finditer(listed["list"]) if match["key"] != "and"}
+    if given := {match["key"]: "" for match in _GIVEN.finditer(prompt) if match["key"].lower() not in _NO_KEYS}:
+        return given
     return {
         match["key"]: "" for match in _PAIR.finditer(prompt) if match["key"].lower() not in ("json", "http", "https")
     }

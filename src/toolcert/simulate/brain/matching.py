@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from toolcert.simulate.brain.arithmetic import ARITHMETIC
 from toolcert.simulate.brain.text import latin, stem, words
 from toolcert.simulate.brain.tools import Tool
 
-ARITHMETIC = re.compile(
-    r"(?<![\w.-])\(*-?\d+(?:\.\d+)?\)*(?:\s*(?:\*\*|[-+*/^%×÷])\s*\(*-?\d+(?:\.\d+)?\)*)+(?![\w-])",
-)
 _EMPTY = frozenset(
     re.findall(
         r"\w+",

@@ -26,6 +26,7 @@ _CALLING_BEFORE = re.compile(r"(?:\b(?:call|calls|calling|use|using|invoke|run|w
 _TOOL_AFTER = re.compile(r"^[\"'`]?\s*(?:tool|function|\()|^[\"'`]", re.I)
 _LISTED_BEFORE = re.compile(r"(?:\b(?:and|also|then|or|both)|,)\s+$", re.I)
 _GIVEN_AFTER = re.compile(r"^\s+(?:for|with|on|using|to|and)\b", re.I)
+_IN_A_ROW = re.compile(r"[\"'`]?\s*(?:,|,?\s+and|,?\s+or|\s+plus)\s+(?:the\s+)?[\"'`]?")
 _JOINT = re.compile(r",?\s+(?:and|or|plus)\s+|,\s+|:\s+")
 
 
@@ -49,10 +50,11 @@ class Mention(Value):
 
 def mentions(clause: str, tools: dict[str, Tool]) -> list[Mention]:
     """Every tool named in a clause, each with its own region of the text."""
-    found = []
+    found: list[Mention] = []
     for match in _IDENTIFIER.finditer(clause):
         tool = tools.get(match[0].rstrip("-"))
-        if tool and _is_name(tool.name, clause, match.span()):
+        listed = bool(found) and _IN_A_ROW.fullmatch(clause[found[-1].end : match.start()]) is not None
+        if tool and (listed or _is_name(tool.name, clause, match.span())):
             found.append(Mention(tool=tool, start=match.start(), end=match.end(), sense=_sense(clause, match.span())))
     kept = [mention for mention in found if mention.sense is not Sense.NEGATED]
     return _with_regions(clause, kept)

@@ -9,7 +9,7 @@ from typing import Any
 from toolcert.core.values import Value
 
 UPPER = "A-Z\u00c0-\u00de\u0100\u0106\u010c\u0141\u015a\u0160\u0179\u017b\u017d\u0391-\u03a9\u0410-\u042f"
-PROPER = rf"[{UPPER}][\w'’-]*(?:\.[\w-]+)*(?:\s+[{UPPER}][\w'’-]*)*"
+PROPER = rf"[{UPPER}][\w'’/-]*(?:\.[\w-]+)*(?:\s+[{UPPER}][\w'’-]*)*"
 CODE = r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]+(?:\.[\w-]+)*"
 NUMBER = r"-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?"
 
@@ -21,6 +21,8 @@ _PROPER = re.compile(PROPER)
 _SPACE = re.compile(r"\s*")
 _PLAIN = re.compile(r"[^,;\n()]+?(?=\s*(?:[,;\n()]|\s(?:and|with|in|as|using|then|to|for)\s|[.?!](?:\s|$)|$))")
 _AND_SO_ON = re.compile(r"(?:\s+(?:in|as|with|using)\s+[a-z]+(?=[\s,]))?\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)")
+_ITEM = re.compile(r"[\w '’-]+(?=[,.;\n]|\s+and\s|\s*$)")
+"""A bare entry of a list; one with a colon or an equals sign is the next field."""
 _SPELT = {
     word: n
     for n, word in enumerate(
@@ -49,14 +51,17 @@ def value_at(text: str, start: int, types: tuple[str, ...], *, explicit: bool = 
     return None
 
 
-def values_at(text: str, start: int, types: tuple[str, ...], *, explicit: bool = False) -> list[Found]:
-    """The value at `start` and those that follow it in an enumeration."""
+def values_at(
+    text: str, start: int, types: tuple[str, ...], *, explicit: bool = False, plainly: bool = False
+) -> list[Found]:
+    """The value at `start` and those that follow it in an enumeration; `plainly`, bare words may follow too."""
     found: list[Found] = []
     current = value_at(text, start, types, explicit=explicit)
     while current is not None:
         found.append(current)
         more = _AND_SO_ON.match(text, current.end)
-        current = value_at(text, more.end(), types) if more else None
+        bare = plainly and more is not None and _ITEM.match(text, more.end()) is not None
+        current = value_at(text, more.end(), types, explicit=bare) if more else None
     return found
 
 
@@ -111,7 +116,7 @@ def _read_literal(text: str, start: int, kind: type) -> Found | None:
 def _read_array(text: str, start: int, explicit: bool) -> Found | None:
     if text[start : start + 1] == "[":
         return _read_literal(text, start, list)
-    items = values_at(text, start, ("number", "string"), explicit=explicit)
+    items = values_at(text, start, ("number", "string"), explicit=explicit, plainly=explicit)
     return Found(value=[item.value for item in items], start=start, end=items[-1].end) if items else None
 
 
