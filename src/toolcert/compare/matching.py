@@ -1,0 +1,119 @@
+"""Finding the same row in two runs: by what was asked, or by its number; in four bytes a row."""
+
+from __future__ import annotations
+
+from array import array
+from enum import StrEnum
+from itertools import pairwise
+
+from toolcert.compare.columns import Columns
+from toolcert.core.values import Value
+
+NOBODY = -1
+_PART = 100_000
+"""Rows that are looked up together: bounds the memory of dictionaries whatever the size of the files."""
+_SPARSE = 4
+"""Row numbers that leave more than this many gaps per row are looked up in dictionaries too."""
+
+
+class Match(StrEnum):
+    """How rows of two runs are found to be the same."""
+
+    CONTENT = "content"
+    """By what was asked; the row number only tells repeated rows apart."""
+    INDEX = "index"
+    """By their number in the dataset."""
+
+
+class Matching(Value):
+    """How the rows of two runs met."""
+
+    matched: int
+    baseline_only: int
+    vendor_only: int
+    baseline_repeats: int
+    """Rows of the baseline that ask what an earlier one asked."""
+    vendor_repeats: int
+
+
+def find_partners(baseline: Columns, vendor: Columns, match: Match) -> array[int]:
+    """For each row of the baseline the place of its partner, or NOBODY."""
+    partners = array("i", [NOBODY]) * len(baseline)
+    if not len(vendor):
+        return partners
+    taken = bytearray(len(vendor))
+    _meet_by_number(baseline, vendor, partners, taken, same_content=match is Match.CONTENT)
+    if match is Match.CONTENT:
+        _meet_by_content(baseline, vendor, partners, taken)
+    return partners
+
+
+def _meet_by_number(
+    baseline: Columns, vendor: Columns, partners: array[int], taken: bytearray, *, same_content: bool
+) -> None:
+    places = _places_by_number(vendor.index)
+    size, ours, theirs = len(places), baseline.content, vendor.content
+    for place, number in enumerate(baseline.index):
+        found = places[number] if number < size else NOBODY
+        if found >= 0 and not taken[found] and (not same_content or ours[place] == theirs[found]):
+            partners[place] = found
+            taken[found] = 1
+
+
+def _places_by_number(numbers: array[int]) -> array[int]:
+    """First place of each row number; numbers far beyond the count of rows are left to their content."""
+    size = min(max(numbers) + 1, _SPARSE * len(numbers) + _PART)
+    places = array("i", [NOBODY]) * size
+    for place in range(len(numbers) - 1, -1, -1):
+        if numbers[place] < size:
+            places[numbers[place]] = place
+    return places
+
+
+def _meet_by_content(baseline: Columns, vendor: Columns, partners: array[int], taken: bytearray) -> None:
+    """Rows that moved: the first free one that asks the same, in file order."""
+    left = [place for place, partner in enumerate(partners) if partner == NOBODY]
+    parts = 1 + len(left) // _PART
+    for part in range(parts if any(byte == 0 for byte in taken) else 0):
+        free: dict[int, list[int]] = {}
+        for place, content in enumerate(vendor.content):
+            if not taken[place] and content % parts == part:
+                free.setdefault(content, []).append(place)
+        for found in free.values():
+            found.reverse()
+        for place in left:
+            content = baseline.content[place]
+            if content % parts == part and free.get(content):
+                partners[place] = free[content].pop()
+                taken[partners[place]] = 1
+
+
+def repeated_contents(columns: Columns) -> frozenset[int]:
+    """Contents that stand in more than one row."""
+    contents = columns.content
+    parts = 1 + len(contents) // _PART
+    found: set[int] = set()
+    for part in range(parts):
+        ordered = sorted(contents if parts == 1 else [content for content in contents if content % parts == part])
+        found.update(first for first, second in pairwise(ordered) if first == second)
+    return frozenset(found)
+
+
+def count_matching(baseline: Columns, vendor: Columns, partners: array[int], match: Match) -> Matching:
+    """The figures to print about a match."""
+    matched = len(partners) - partners.count(NOBODY)
+    return Matching(
+        matched=matched,
+        baseline_only=len(baseline) - matched,
+        vendor_only=len(vendor) - matched,
+        baseline_repeats=_repeats(baseline, match),
+        vendor_repeats=_repeats(vendor, match),
+    )
+
+
+def _repeats(columns: Columns, match: Match) -> int:
+    keys = columns.content if match is Match.CONTENT else columns.index
+    parts = 1 + len(keys) // _PART
+    if parts == 1:
+        return len(keys) - len(set(keys))
+    return len(keys) - sum(len({key for key in keys if key % parts == part}) for part in range(parts))

@@ -1,0 +1,51 @@
+"""Calls in a form in which equal ones are equal: names and canonical arguments, hashed."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from toolcert.compare.columns import unordered
+from toolcert.compare.resultrows import Call
+
+_DIGEST_LENGTH = 16
+
+
+def _plain_number(digits: str) -> float | int:
+    """1.0 and 1 are the same number."""
+    number = float(digits)
+    return int(number) if number.is_integer() else number
+
+
+_decode = msgspec.json.Decoder(float_hook=_plain_number).decode
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def canonical_call(call: Call) -> bytes:
+    """One call as bytes: equal calls, equal bytes; arguments that do not parse count as they stand."""
+    arguments: Any = call.function.arguments
+    if isinstance(arguments, str):
+        try:
+            arguments = _decode(arguments)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            arguments = call.function.arguments
+    return _encode([call.function.name, arguments])
+
+
+def quick_hashes(calls: list[Call]) -> tuple[int, int]:
+    """Hashes of all calls and of their names, in any order, that are good within this process."""
+    if len(calls) == 1:
+        return hash(canonical_call(calls[0])), hash((str(calls[0].function.name),))
+    return hash(tuple(sorted([canonical_call(call) for call in calls]))), _names_hash(calls)
+
+
+def digest_hashes(calls: list[Call]) -> tuple[int, int]:
+    """The hashes that the rows of our runs get, which keep a digest of each call."""
+    digests = tuple([sha256(canonical_call(call)).hexdigest()[:_DIGEST_LENGTH] for call in calls])
+    return hash(unordered(digests)), _names_hash(calls)
+
+
+def _names_hash(calls: list[Call]) -> int:
+    return hash(unordered(tuple([str(call.function.name) for call in calls])))

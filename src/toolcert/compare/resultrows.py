@@ -1,0 +1,141 @@
+"""One line of an older verifier's results.jsonl, decoded no further than comparing needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.replies import Reply
+from toolcert.core.requests import Request
+from toolcert.core.values import JsonObject
+
+SUCCESS = "success"
+
+
+class Function(msgspec.Struct, frozen=True, gc=False):
+    """Name and arguments as the server wrote them."""
+
+    name: Any = None
+    arguments: Any = None
+
+
+class Call(msgspec.Struct, gc=False):
+    """One structured call."""
+
+    function: Function = Function()
+    id: Any = None
+
+
+class Message(msgspec.Struct, gc=False):
+    """The answer's message."""
+
+    content: Any = None
+    tool_calls: list[Call] | None = None
+
+
+class Choice(msgspec.Struct, gc=False):
+    """The answer's first choice."""
+
+    message: Message
+    finish_reason: str | None = None
+
+
+class Usage(msgspec.Struct, gc=False):
+    """Token counts."""
+
+    prompt_tokens: int | None = None
+
+
+class Response(msgspec.Struct, gc=False):
+    """The answer; without choices it is an error."""
+
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+
+
+class Asked(msgspec.Struct, frozen=True, gc=False):
+    """The request; what is only hashed stays text."""
+
+    model: str | None = None
+    messages: msgspec.Raw = msgspec.Raw()
+    tools: msgspec.Raw = msgspec.Raw()
+    tool_choice: Any = None
+    parallel_tool_calls: Any = None
+    response_format: Any = None
+    temperature: Any = None
+    top_p: Any = None
+    max_tokens: Any = None
+    max_completion_tokens: Any = None
+    seed: Any = None
+    stream: Any = None
+
+
+class ResultRow(msgspec.Struct, gc=False):
+    """A line as the older verifiers write it."""
+
+    status: str
+    data_index: int = -1
+    response: Response | None = None
+    finish_reason: str | None = None
+    tool_calls_valid: bool | None = None
+    request: Asked = Asked()
+
+
+_decode_row = msgspec.json.Decoder(ResultRow).decode
+
+
+def first_choice(row: ResultRow) -> Choice | None:
+    """The answer's first choice; None where nothing was measured."""
+    response = row.response
+    return response.choices[0] if row.status == SUCCESS and response is not None and response.choices else None
+
+
+def decode_row(line: bytes) -> ResultRow:
+    """One whole line, also one whose answer has an odd shape."""
+    try:
+        row = _decode_row(line)
+    except msgspec.ValidationError:
+        row = _decode_odd(line)
+    if row.data_index < 0:
+        raise msgspec.ValidationError("no data_index")
+    return row
+
+
+def _decode_odd(line: bytes) -> ResultRow:
+    """A line whose answer is not of the usual shape, read by the rules of the wire."""
+    raw = msgspec.json.decode(line, type=JsonObject)
+    response = raw.pop("response", None)
+    row = msgspec.convert({**raw, "request": _asked(raw.get("request"))}, ResultRow)
+    reply = reply_to(raw.get("request"), response)
+    if reply.readable:
+        calls = [Call(Function(call.name, call.arguments), call.id) for call in reply.tool_calls]
+        tokens = (reply.usage or {}).get("prompt_tokens")
+        row.response = Response(
+            [Choice(Message(reply.content, calls), reply.finish_reason)],
+            Usage(tokens if isinstance(tokens, int) else None),
+            reply.model if isinstance(reply.model, str) else None,
+            reply.system_fingerprint if isinstance(reply.system_fingerprint, str) else None,
+        )
+    return row
+
+
+def _asked(request: Any) -> Any:
+    """The request again as text where it must stay text."""
+    if not isinstance(request, dict):
+        return {}
+    model = request.get("model")
+    texts = {name: msgspec.Raw(msgspec.json.encode(request[name])) for name in ("messages", "tools") if name in request}
+    return {**request, **texts, "model": model if isinstance(model, str) else None}
+
+
+def reply_to(request: Any, response: Any) -> Reply:
+    """The answer as the wire's own reader reads it."""
+    from toolcert.wire.reading import read_reply
+
+    body = request if isinstance(request, dict) else {}
+    payload = msgspec.json.encode(response)
+    return read_reply(Exchange(request=Request(body={**body, "stream": False}), status=200, payload=payload))

@@ -1,0 +1,116 @@
+"""A run as comparing needs it: packed rows, their kinds, and what was counted while reading."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from pathlib import Path
+
+from toolcert.compare.columns import CHUNK, Columns
+from toolcert.compare.kinds import Kind, Kinds
+from toolcert.core.manifest import Manifest
+from toolcert.core.values import Value
+
+_SHOWN_ROWS = 8
+"""Row numbers kept per bucket, for people to look at."""
+_KEPT_PLACES = 300
+_MAX_GROUPS = 0xFFFF
+
+
+class By(StrEnum):
+    """What rows can be told apart by."""
+
+    TOOL = "tool"
+    """The tool the baseline calls first."""
+    N_TOOLS = "n_tools"
+    TURNS = "turns"
+    TAG = "tag"
+
+
+class Shape(Value, gc=False):
+    """What a row is grouped by."""
+
+    names: tuple[str, ...] = ()
+    tools: int = 0
+    turns: int = 0
+    tags: tuple[str, ...] = ()
+
+
+_GROUPINGS: dict[By, Callable[[Shape], tuple[str, ...]]] = {
+    By.TOOL: lambda shape: shape.names[:1] or ("(no call)",),
+    By.N_TOOLS: lambda shape: (f"{shape.tools}",),
+    By.TURNS: lambda shape: (f"{shape.turns}",),
+    By.TAG: lambda shape: shape.tags or ("(none)",),
+}
+
+
+class Tallies:
+    """Counts over single calls."""
+
+    def __init__(self) -> None:
+        self.invalid = 0
+        self.unjudged = 0
+        self.buckets: Counter[str] = Counter()
+        self.bucket_rows: dict[str, list[int]] = {}
+        self.invalid_places: list[int] = []
+        """Where rows with invalid calls stand, the first few hundred."""
+
+    def count_row(self, place: int, index: int, verdicts: Iterable[bool | None], buckets: Iterable[str]) -> None:
+        """Count a row whose calls are not all simply valid."""
+        for verdict in verdicts:
+            self.invalid += verdict is False
+            self.unjudged += verdict is None
+            if verdict is False and len(self.invalid_places) < _KEPT_PLACES:
+                self.invalid_places.append(place)
+        for bucket in buckets:
+            self.buckets[bucket] += 1
+            rows = self.bucket_rows.setdefault(bucket, [])
+            if len(rows) < _SHOWN_ROWS and index not in rows:
+                rows.append(index)
+
+
+class RunData:
+    """One run or results file, read."""
+
+    def __init__(self, label: str, path: Path, manifest: Manifest | None, by: By | None = None) -> None:
+        self.label = label
+        self.path = path
+        self.manifest = manifest
+        self.columns = Columns()
+        self.kinds = Kinds()
+        self.tallies = Tallies()
+        self.torn = False
+        """The last line was cut off and left out."""
+        self.grouped = by is not None
+        self._grouping = None if by is None else _GROUPINGS[by]
+        self._group_codes: dict[tuple[str, ...], int] = {}
+
+    def add_group(self, shape: Shape) -> None:
+        """Note the group of the next row."""
+        assert self._grouping is not None
+        key = self._grouping(shape)
+        if key not in self._group_codes and len(self._group_codes) >= _MAX_GROUPS:
+            key = ("(other)",)
+        self.columns.group.append(self._group_codes.setdefault(key, len(self._group_codes)))
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """Names by code; a row may belong to several."""
+        return list(self._group_codes)
+
+    def kind_counts(self) -> list[tuple[Kind, int]]:
+        """The kinds of rows and how many there are of each."""
+        return [(self.kinds.kinds[code], count) for code, count in Counter(self.columns.kind).items()]
+
+    def line(self, place: int) -> bytes:
+        """The line of the row at `place`, read again from the file."""
+        with self.path.open("rb") as file:
+            file.seek(self.columns.marks[place // CHUNK])
+            rest = place % CHUNK
+            while rest:
+                rest -= not file.readline().isspace()
+            line = file.readline()
+            while line.isspace():
+                line = file.readline()
+            return line
