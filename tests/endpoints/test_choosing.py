@@ -89,6 +89,23 @@ def test_preset_without_key_still_names_the_variable(choose: Any) -> None:
     assert openai.spec.key_env == "OPENAI_API_KEY"
 
 
+def test_a_dialect_of_one_vendor_brings_its_habits(choose: Any) -> None:
+    environment = {"WATSONX_API_KEY": "key-wx", "WATSONX_PROJECT_ID": "p", "OPENAI_API_KEY": "key-of-openai"}
+    [ibm] = choose(dialect="watsonx", environment=environment)
+    assert (ibm.key.source, ibm.spec.options) == ("WATSONX_API_KEY", {"project_id": "p"})
+    [proxy] = choose(dialect="litellm", environment={"LITELLM_API_KEY": "key-proxy"})
+    assert (proxy.key.source, proxy.spec.base_url) == ("LITELLM_API_KEY", "http://localhost:4000")
+
+
+def test_the_key_of_openai_is_not_shown_to_a_stranger(choose: Any) -> None:
+    [stranger] = choose(dialect="openai", base_url="http://stranger", environment={"OPENAI_API_KEY": "key-of-openai"})
+    assert stranger.key is None
+
+
+def test_a_local_server_without_key_has_no_key_in_its_curl_lines(choose: Any) -> None:
+    assert choose("vllm")[0].spec.key_env is None
+
+
 def test_openrouter_is_pinned(choose: Any) -> None:
     [router] = choose("router")
     assert router.spec.extra_body == {"provider": {"only": ["Alpha"], "allow_fallbacks": False}}

@@ -35,7 +35,7 @@ def samples(option: Option, folder: Path) -> list[str]:
         return [option.kind.words[0], option.kind.words[1], option.kind.words[-1]]
     if isinstance(option.kind, InputFile):
         return [write(folder / name) for name in ("one.txt", "two.txt", "three.txt")]
-    return SAMPLES.get(type(option.kind), ["one", "two", "three"])
+    return next((SAMPLES[kind] for kind in type(option.kind).__mro__ if kind in SAMPLES), ["one", "two", "three"])
 
 
 def write(path: Path, text: str = "") -> str:

@@ -48,10 +48,10 @@ async def _examine(choice: Chosen, *, quiet: bool) -> list[Step]:
     from toolcert.endpoints.doctor import Doctor
     from toolcert.endpoints.registry import open_endpoint
 
-    if not quiet:
-        click.secho(f"{choice.spec.name}  {choice.spec.base_url}".rstrip(), bold=True)
     steps = []
     async with open_endpoint(choice.spec, choice.key) as session:
+        if not quiet:
+            click.secho(f"{choice.spec.name}  {session.dialect.spec.base_url}", bold=True)
         async for step in Doctor(session, choice.model[0] if choice.model else None).examine():
             steps.append(step)
             if not quiet:

@@ -13,7 +13,7 @@ from toolcert.endpoints.addresses import endpoint_name
 from toolcert.endpoints.layers import Layers
 from toolcert.endpoints.presets import Preset, presets
 from toolcert.settings import Settings, Source
-from toolcert.settings.addresses import clean_address, looks_like_address
+from toolcert.settings.addresses import clean_address, is_loopback, looks_like_address
 from toolcert.settings.headers import split_header
 from toolcert.settings.keys import KEY_VARIABLE, KeySources, find_key
 
@@ -27,6 +27,9 @@ DIALECT_OPTIONS = (
     "iam_url",
     "gateway",
 )
+_OWN_HABITS = ("litellm", "watsonx", "azure")
+"""Dialects with one vendor: its preset applies unasked. A server that speaks `openai` may be anybody's, and must not
+be shown the key of OpenAI."""
 AskKey = Callable[[str], str]
 
 
@@ -91,6 +94,9 @@ def _choose(
     ask_key: AskKey | None,
 ) -> Chosen:
     layers = Layers(settings, table, preset, explicit=explicit)
+    if preset == Preset() and layers.value("dialect") in _OWN_HABITS:
+        preset = presets()[layers.value("dialect")]
+        layers = Layers(settings, table, preset, explicit=explicit)
     base_url: str = layers.value("base_url") or ""
     dialect: str = layers.value("dialect") or "openai"
     name = name or (endpoint_name(base_url) if base_url else dialect)
@@ -99,7 +105,7 @@ def _choose(
         name=name,
         dialect=dialect,
         base_url=_wanted(name, dialect, base_url),
-        key_env=_key_variable(key, layers, preset),
+        key_env=_key_variable(key, layers, preset, base_url),
         headers=dict(split_header(line) for line in layers.value("header") or ()),
         extra_body=_extra_body(layers),
         ca_bundle=layers.value("ca_bundle"),
@@ -134,10 +140,10 @@ def _key(name: str, layers: Layers, preset: Preset, ask_key: AskKey | None) -> S
     return find_key(sources, layers.environment, (lambda: ask_key(name)) if ask_key is not None else None)
 
 
-def _key_variable(key: Secret | None, layers: Layers, preset: Preset) -> str | None:
-    """The variable that curl lines show in place of the key; the usual one where there is no key yet."""
+def _key_variable(key: Secret | None, layers: Layers, preset: Preset, base_url: str) -> str | None:
+    """The variable that curl lines show in place of the key; the usual one where a key will be wanted."""
     if key is None:
-        return preset.key_env[0] if preset.key_env else None
+        return preset.key_env[0] if preset.key_env and not is_loopback(base_url) else None
     return key.source if key.source in layers.environment else KEY_VARIABLE
 
 
