@@ -103,6 +103,24 @@ async def test_an_interim_answer_is_skipped(client: HttpClient) -> None:
     assert (response.status, response.payload, "x-interim" in response.headers) == (200, b"{}", False)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}",
+        b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+        OK + b"X-Odd: a\x01b\r\nContent-Length: 2\r\n\r\n{}",
+        OK + "X-Accent: é\r\nContent-Length: 2\r\n\r\n{}".encode("latin-1"),
+        OK + b"Transfer-Encoding: chunked\r\n\r\n2  \r\n{}\r\n0\r\n\r\n",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n2;ext=1\r\n{}\r\n0\r\nX-Trailer: 1\r\n\r\n",
+    ],
+)
+async def test_sloppy_but_common_http_is_understood(client: HttpClient, answer: bytes) -> None:
+    async with serving(once(answer)) as server:
+        response = await client.send(post(server.url()))
+    assert (response.status, response.payload, response.fault) == (200, b"{}", None)
+
+
 async def test_no_cookie_is_ever_kept(client: HttpClient) -> None:
     async with serving(always(sized(b"{}", "Set-Cookie: session=1; Path=/"))) as server:
         for _ in range(2):

@@ -49,6 +49,10 @@ class Answer:
         self.on_body = self._fresh.append
         """Parser callback: a part of the body. The parts of one read are taken in together."""
         self._parser = httptools.HttpResponseParser(self)
+        # What common clients put up with is no reason to refuse a server; aiohttp allows the same.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
 
     def feed(self, data: bytes, now: float) -> bool:
         """Take what the socket gave at clock time `now`; True when the answer has ended."""
