@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,8 +158,6 @@ def test_three_steps_each_needing_the_last_result() -> None:
 
 
 def assistant(call: Any, call_id: str) -> dict[str, Any]:
-    import json
-
     function = {"name": call.name, "arguments": json.dumps(call.arguments)}
     return {
         "role": "assistant",
@@ -198,3 +198,192 @@ def test_tool_choice_named_is_obeyed() -> None:
     found = calls(ask("What is the weather in Tokyo?", WEATHER, HELLO, tool_choice=choice))
     assert [name for name, _ in found] == ["hello_world"]
     assert found[0][1]["name"]
+
+
+FLIGHT = tool(
+    "book_flight",
+    "Book a flight.",
+    obj(origin=STRING, destination=STRING, date={"type": "string", "format": "date"}),
+)
+EMAIL = tool("send_email", "Send an email.", obj(to=STRING, subject=STRING, body=STRING))
+CONVERT = tool(
+    "convert_currency",
+    "Convert an amount between currencies.",
+    obj(amount={"type": "number"}, from_currency=STRING, to_currency=STRING),
+)
+TAG = tool(
+    "tag_photo",
+    "Tag a photo.",
+    obj(["photo_id", "tags"], photo_id=STRING, tags={"type": "array", "items": STRING}, public={"type": "boolean"}),
+)
+ORDER = tool(
+    "create_order",
+    "Create an order.",
+    obj(customer=obj(name=STRING, address=obj(city=STRING)), priority={"type": "string", "enum": ["low", "high"]}),
+)
+NULLABLE = tool(
+    "save_note",
+    "Save a note.",
+    {
+        "type": "object",
+        "$defs": {"text": {"type": "string"}},
+        "properties": {
+            "text": {"$ref": "#/$defs/text"},
+            "folder": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": ["text", "folder"],
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "offered", "expected"),
+    [
+        (
+            'Send an email to alice@example.com with subject "Hello" and body "See you at 5".',
+            EMAIL,
+            {"to": "alice@example.com", "subject": "Hello", "body": "See you at 5"},
+        ),
+        (
+            "Book a flight from Paris to Rome on 2025-07-01.",
+            FLIGHT,
+            {"origin": "Paris", "destination": "Rome", "date": "2025-07-01"},
+        ),
+        ("Convert 250 USD to EUR.", CONVERT, {"amount": 250, "from_currency": "USD", "to_currency": "EUR"}),
+        (
+            'Tag photo P-77 with the tags "sunset" and "dog" and make it public: true',
+            TAG,
+            {"photo_id": "P-77", "tags": ["sunset", "dog"], "public": True},
+        ),
+        (
+            "Call tag_photo with photo_id P-77, tags: red, green, blue",
+            TAG,
+            {"photo_id": "P-77", "tags": ["red", "green", "blue"]},
+        ),
+        (
+            'Create an order for customer name "Ada", city "Oslo", priority high.',
+            ORDER,
+            {"customer": {"name": "Ada", "address": {"city": "Oslo"}}, "priority": "high"},
+        ),
+        ('Call save_note with text "milk".', NULLABLE, {"text": "milk", "folder": None}),
+        ('Call save_note with text "milk" and folder "home".', NULLABLE, {"text": "milk", "folder": "home"}),
+        (
+            "Use save_note:\n- text: milk and bread\n- folder: home",
+            NULLABLE,
+            {"text": "milk and bread", "folder": "home"},
+        ),
+    ],
+)
+def test_arguments_of_every_kind(prompt: str, offered: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert calls(ask(prompt, WEATHER, offered)) == [(offered["function"]["name"], expected)]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "What is 2 + 2? Do not use any tools.",
+        "Answer without calling get_weather: what is the weather in Oslo?",
+        "Never use get_weather. What is a cloud?",
+    ],
+)
+def test_what_is_forbidden_is_not_called(prompt: str) -> None:
+    assert ask(prompt, WEATHER, CALCULATE).calls == ()
+
+
+def test_a_reference_is_one_call_not_two() -> None:
+    code = tool("get_code", "Get the code of a room.", obj(room=STRING))
+    unlock = tool("unlock", "Unlock a door.", obj(code=STRING))
+    prompt = 'Call unlock with the code returned by get_code for room "Amber".'
+    first = ask(prompt, unlock, code)
+    assert calls(first) == [("get_code", {"room": "Amber"})]
+    history = [user(prompt), assistant(first.calls[0], "c1"), tool_result("c1", "The code is QX-7741.")]
+    assert calls(think({"messages": history, "tools": [unlock, code]})) == [("unlock", {"code": "QX-7741"})]
+
+
+def test_a_result_may_name_the_next_tool() -> None:
+    boxes = [tool(f"open_box_{n}", f"Open box {n}.", obj(key=STRING)) for n in (1, 2)]
+    prompt = 'Call open_box_1 with key "K1" and follow the instructions inside.'
+    first = ask(prompt, *boxes).calls
+    history = [user(prompt), assistant(first[0], "c1"), tool_result("c1", 'Call open_box_2 with key "K2".')]
+    assert calls(think({"messages": history, "tools": boxes})) == [("open_box_2", {"key": "K2"})]
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        ('{"greeting": "\\u00a1Hola, Zo\\u00eb!"}', "¡Hola, Zoë!"),
+        ('{"reading": {"degrees": 21.50, "sky": ["clear", "cold"]}}', "21.50"),
+        ("The code is QX-7741.", "The code is QX-7741."),
+        ('{"error": "station offline"}', "failed with an error: error: station offline"),
+        ("", "empty result"),
+    ],
+)
+def test_results_are_reported_as_they_are(result: str, said: str) -> None:
+    call = ask("What is the weather in Oslo?", WEATHER).calls[0]
+    history = [user("What is the weather in Oslo?"), assistant(call, "c1"), tool_result("c1", result)]
+    thought = think({"messages": history, "tools": [WEATHER]})
+    assert thought.calls == ()
+    assert said in (thought.content or "")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ('Answer in JSON with name set to "Zed", age 42 and city "Lima".', {"name": "Zed", "age": 42, "city": "Lima"}),
+        ('Return this as JSON: {"a": [1, 2], "b": null}', {"a": [1, 2], "b": None}),
+        ("Reply with a JSON object with the keys name, age and city.", {"name": "Alice", "age": 7, "city": "Paris"}),
+    ],
+)
+def test_json_asked_for_in_words(prompt: str, expected: dict[str, Any]) -> None:
+    assert json.loads(ask(prompt).content or "") == expected
+
+
+def test_json_by_schema() -> None:
+    schema = obj(name=STRING, age=INTEGER, tags={"type": "array", "items": STRING, "minItems": 2})
+    form = {"type": "json_schema", "json_schema": {"name": "person", "schema": schema}}
+    answer = json.loads(ask('A person with name "Ada", age 36.', response_format=form).content or "")
+    assert (answer["name"], answer["age"], len(answer["tags"])) == ("Ada", 36, 2)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("Reply with exactly: PONG-77", "PONG-77"),
+        ('Say "banana split".', "banana split"),
+        ("What is 17 + 25?", "17 + 25 = 42"),
+        ("Count from 3 to 6.", "3, 4, 5, 6"),
+    ],
+)
+def test_plain_requests_are_fulfilled(prompt: str, said: str) -> None:
+    assert ask(prompt).content == said
+
+
+def test_a_conversation_is_remembered_when_the_model_had_asked_back() -> None:
+    messages = [
+        user("What is the weather like?"),
+        {"role": "assistant", "content": "In which city?"},
+        user("Oslo, in celsius."),
+    ]
+    assert calls(think({"messages": messages, "tools": [WEATHER]})) == [
+        ("get_weather", {"city": "Oslo", "unit": "celsius"})
+    ]
+
+
+@pytest.mark.needs("shared")
+def test_real_prompts_in_another_script_are_answered_with_valid_calls(shared_dir: Path) -> None:
+    """Replays 512 Chinese requests: most are called, some answered, arguments fit the schema unless that is broken."""
+    import jsonschema_rs
+
+    rows = [json.loads(line) for line in (shared_dir / "data/vendor-results/requests.jsonl").open()]
+    thoughts = [think(row) for row in rows]
+    assert [think(row) for row in rows[:50]] == thoughts[:50]
+    assert 380 <= sum(bool(thought.calls) for thought in thoughts) < len(rows)
+    misfits = 0
+    for row, thought in zip(rows, thoughts, strict=True):
+        schemas = {one["function"]["name"]: one["function"].get("parameters") or {} for one in row["tools"]}
+        for call in thought.calls:
+            try:
+                misfits += not jsonschema_rs.is_valid(schemas[call.name], call.arguments)
+            except jsonschema_rs.ValidationError:
+                misfits += 1
+    assert misfits <= 3, "only rows with a broken schema or two tools of one name"

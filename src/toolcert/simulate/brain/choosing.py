@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from toolcert.core.values import Value
 from toolcert.simulate.brain.matching import best_tool
 from toolcert.simulate.brain.mentions import Mention, Sense, mentions, negates
@@ -29,19 +31,15 @@ class Intent(Value):
     items: tuple[str, ...] = ()
     """List entries below it."""
     reference: bool = False
+    """The tool is only referred to; it must be called, but not for this mention's sake."""
+    refers: bool = False
+    """The clause speaks of what another tool returns."""
 
     def joined_by(self, clause: Clause) -> Intent:
         """This intent with one more clause that belongs to it."""
         attached = self.attached if clause.bullet else (*self.attached, clause.text)
         items = (*self.items, clause.text) if clause.bullet else self.items
-        return Intent(
-            tool=self.tool,
-            region=self.region,
-            clause=self.clause,
-            attached=attached,
-            items=items,
-            reference=self.reference,
-        )
+        return msgspec.structs.replace(self, attached=attached, items=items)
 
 
 def intents(task: str, tools: list[Tool]) -> list[Intent]:
@@ -52,22 +50,24 @@ def intents(task: str, tools: list[Tool]) -> list[Intent]:
     parts = clauses(task)
     named = [mentions(part.text, by_name) for part in parts]
     if any(named):
-        return _attach(
-            parts,
-            [[_from_mention(part, mention) for mention in group] for part, group in zip(parts, named, strict=True)],
-        )
+        return _attach(parts, [_from_mentions(part, group) for part, group in zip(parts, named, strict=True)])
     forbidden = {name for part in parts for name in negates(part.text, by_name)}
     allowed = [tool for tool in tools if tool.name not in forbidden]
     return _attach(parts, [_by_words(part, allowed) for part in parts])
 
 
-def _from_mention(clause: Clause, mention: Mention) -> Intent:
-    return Intent(
-        tool=mention.tool,
-        region=mention.region,
-        clause=clause.text,
-        reference=mention.sense is Sense.REFERENCE,
-    )
+def _from_mentions(clause: Clause, group: list[Mention]) -> list[Intent]:
+    referred = {mention.tool.name for mention in group if mention.sense is Sense.REFERENCE}
+    return [
+        Intent(
+            tool=mention.tool,
+            region=mention.region,
+            clause=clause.text,
+            reference=mention.sense is Sense.REFERENCE,
+            refers=bool(referred - {mention.tool.name}),
+        )
+        for mention in group
+    ]
 
 
 def _attach(parts: list[Clause], groups: list[list[Intent]]) -> list[Intent]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from toolcert.core.values import JsonObject, Value
 from toolcert.simulate.brain.choosing import Intent
 from toolcert.simulate.brain.dialogue import Dialogue
-from toolcert.simulate.brain.finding import enumerated, hinted, keyed, loose
-from toolcert.simulate.brain.recalling import recall
+from toolcert.simulate.brain.searching import RANKS, Search, certain, guessed
 from toolcert.simulate.brain.text import literals, words
-from toolcert.simulate.brain.tools import Tool, branches, properties_of, required_of, resolved, types_of
-from toolcert.simulate.brain.values import Found, values_at
+from toolcert.simulate.brain.tools import Tool, branches, resolved, types_of
+from toolcert.simulate.brain.values import Found, value_at
 
 _LATER = re.compile(
     r"\b(?:with|using|for|pass|passing|on|to|of)\s+(?:the|that|this|its|whatever|those)\s+(?:[\w'-]+\s+){0,4}"
@@ -23,12 +21,7 @@ _LATER = re.compile(
 )
 
 
-_DEEPEST = 5
-"""Levels of nested objects that are looked for in the words of a prompt."""
-
-
-_RANKS = 4
-"""Kinds of sources for a value that is not named; the last is what needs no words at all."""
+_FIELD = re.compile(r"[\"'`*]*(?P<name>[\w -]+?)[\"'`*]*\s*[:=]\s*(?P<value>.+)")
 
 
 class Filling(Value):
@@ -37,28 +30,6 @@ class Filling(Value):
     tool: Tool
     arguments: JsonObject = {}
     missing: tuple[str, ...] = ()
-
-
-class _Search(Value):
-    """All that one call's arguments may be looked for in."""
-
-    tool: Tool
-    own: str
-    clause: str
-    whole: str
-    dialogue: Dialogue
-    later: bool
-    """The text says that a value comes from a result."""
-    informed: bool
-    """The calls before this one are made, so their results may hold what it needs."""
-    used: list[Any]
-    item: bool = False
-    """The text is one entry of a list."""
-
-    def fresh(self, found: list[Found]) -> list[Found]:
-        """Without values already taken and names that are no values."""
-        names = [self.tool.name, *self.tool.properties]
-        return [one for one in found if one.value not in self.used and one.value not in names]
 
 
 def fill(
@@ -70,7 +41,9 @@ def fill(
         return [Filling(tool=tool, arguments=_free_form(intent))]
     if written := _written_out(intent):
         return [_completed(intent, dialogue, arguments) for arguments in written]
-    if intent.items and not _items_are_fields(intent):
+    if fields := _fields(intent):
+        return [_completed(intent, dialogue, fields)]
+    if intent.items:
         return [filling for item in intent.items for filling in _fill_text(_item_search(intent, item, dialogue))]
     return _fill_text(_search(intent, dialogue, alone=alone, first=first, informed=informed))
 
@@ -101,28 +74,43 @@ def _completed(intent: Intent, dialogue: Dialogue, arguments: JsonObject) -> Fil
     return Filling(tool=intent.tool, arguments={**rest.arguments, **arguments}, missing=tuple(missing))
 
 
-def _items_are_fields(intent: Intent) -> bool:
-    """Whether the list below a mention gives one field per line, not one call per line."""
-    spaced = {" ".join(words(name)) for name in intent.tool.properties}
-    heads = [" ".join(words(re.split(r"[:=]", item)[0])) for item in intent.items if re.search(r"[:=]", item)]
-    return len(heads) == len(intent.items) and set(heads) <= spaced and len(set(heads)) == len(heads)
+def _fields(intent: Intent) -> JsonObject:
+    """The arguments where the list below a mention gives one field per line, not one call per line."""
+    names = {" ".join(words(name)): name for name in intent.tool.properties}
+    found: JsonObject = {}
+    for item in intent.items:
+        line = _FIELD.fullmatch(item)
+        name = names.get(" ".join(words(line["name"]))) if line else None
+        if line is None or name is None or name in found:
+            return {}
+        found[name] = _of_type(line["value"], intent.tool.properties[name], intent.tool.schema)
+    return found
 
 
-def _search(intent: Intent, dialogue: Dialogue, *, alone: bool, first: bool, informed: bool) -> _Search:
-    return _Search(
+def _of_type(text: str, schema: Any, root: JsonObject) -> Any:
+    """The whole rest of a line, as the type its parameter wants."""
+    types = types_of(branches(resolved(schema, root), root)[0]) or ("string",)
+    if "string" in types:
+        return text.strip("\"'`“”")
+    value = value_at(text, 0, types, explicit=True)
+    return text if value is None else value.value
+
+
+def _search(intent: Intent, dialogue: Dialogue, *, alone: bool, first: bool, informed: bool) -> Search:
+    return Search(
         tool=intent.tool,
         own=_own_text(intent),
         clause=intent.clause,
         whole=dialogue.task if alone else "",
         dialogue=dialogue,
-        later=not first and _LATER.search(intent.region) is not None,
+        later=(intent.refers or not first) and _LATER.search(intent.region) is not None,
         informed=informed,
         used=[],
     )
 
 
-def _item_search(intent: Intent, item: str, dialogue: Dialogue) -> _Search:
-    return _Search(
+def _item_search(intent: Intent, item: str, dialogue: Dialogue) -> Search:
+    return Search(
         tool=intent.tool,
         own=item,
         clause=intent.region,
@@ -135,99 +123,23 @@ def _item_search(intent: Intent, item: str, dialogue: Dialogue) -> _Search:
     )
 
 
-def _fill_text(search: _Search) -> list[Filling]:
-    root = search.tool.schema
+def _fill_text(search: Search) -> list[Filling]:
     found: dict[str, list[Found]] = {}
     for name, schema in search.tool.properties.items():
-        if certain := _certain(search, name, schema, root):
-            found[name] = certain
-            search.used.extend(one.value for one in certain[:1])
+        if sure := certain(search, name, schema):
+            found[name] = sure
+            search.used.extend(one.value for one in sure[:1])
     required = search.tool.required
-    for rank in range(_RANKS):
+    for rank in range(RANKS):
         for name in (name for name in required if name not in found):
-            if guessed := _guessed(search, name, search.tool.properties.get(name, {}), rank):
-                found[name] = guessed
-                search.used.append(guessed[0].value)
+            if guess := guessed(search, name, search.tool.properties.get(name, {}), rank):
+                found[name] = guess
+                search.used.append(guess[0].value)
     missing = tuple(name for name in required if name not in found)
     return [Filling(tool=search.tool, arguments=arguments, missing=missing) for arguments in _spread(search, found)]
 
 
-def _certain(search: _Search, name: str, schema: Any, root: JsonObject) -> list[Found]:
-    """Values that the text clearly gives to this parameter."""
-    for text in (search.own, search.clause, search.whole):
-        for branch in branches(resolved(schema, root), root):
-            if text and (found := _named_here(name, branch, root, text)):
-                return found
-    return []
-
-
-def _named_here(name: str, schema: JsonObject, root: JsonObject, text: str, depth: int = 0) -> list[Found]:
-    if schema.get("enum"):
-        return enumerated(schema, text)
-    found = keyed(name, schema, text)
-    if not found and depth < _DEEPEST and "object" in types_of(schema) and properties_of(schema, root):
-        return _nested(schema, root, text, depth + 1)
-    return [one for one in found if _fits(one.value, schema)]
-
-
-def _nested(schema: JsonObject, root: JsonObject, text: str, depth: int) -> list[Found]:
-    """An object put together from properties that the text names one by one."""
-    inner = {
-        name: found[0].value
-        for name, sub in properties_of(schema, root).items()
-        for branch in branches(resolved(sub, root), root)[:1]
-        if (found := _named_here(name, branch, root, text, depth))
-    }
-    complete = inner and set(required_of(schema, root)) <= set(inner)
-    return [Found(value=inner, start=0, end=0)] if complete else []
-
-
-def _fits(value: Any, schema: JsonObject) -> bool:
-    longest = schema.get("maxLength")
-    return not (isinstance(value, str) and isinstance(longest, int) and len(value) > longest)
-
-
-def _guessed(search: _Search, name: str, schema: Any, rank: int) -> list[Found]:
-    """A value for a required parameter that the text does not name outright, from the sources of one rank."""
-    options = branches(resolved(schema, search.tool.schema), search.tool.schema)
-    if rank == _RANKS - 1:
-        return _fixed(options)
-    for option in (option for option in options if not option.get("enum")):
-        for found in _ranked(search, name, option, rank):
-            if found:
-                return found
-    return []
-
-
-def _ranked(search: _Search, name: str, schema: JsonObject, rank: int) -> Iterator[list[Found]]:
-    """Where to look, the surest first: signs in the text, results, loose values, and what is barely a hint."""
-    done, texts = search.dialogue.done, [text for text in (search.own, search.clause, search.whole) if text]
-    if rank == 0:
-        if search.item:
-            yield values_at(search.own, 0, types_of(schema) or ("string",), explicit=True)
-        if not search.later:
-            yield from (search.fresh(hinted(name, schema, text)) for text in texts)
-        yield recall(name, schema, done)
-    elif rank == 1 and not search.later:
-        yield from (search.fresh(loose(schema, text, search.used)) for text in texts)
-    elif rank == 2:
-        yield recall(name, schema, done, loosely=True) if search.informed else []
-        yield [] if search.later else keyed(name, schema, search.dialogue.system)
-
-
-def _fixed(options: list[JsonObject]) -> list[Found]:
-    """What needs no words: a constant, a default, a lone enum value, or null where that is allowed."""
-    for option in options:
-        for keyword in ("const", "default"):
-            if keyword in option:
-                return [Found(value=option[keyword], start=0, end=0)]
-        if len(option.get("enum") or ()) == 1:
-            return [Found(value=option["enum"][0], start=0, end=0)]
-    nullable = any("null" in types_of(option) for option in options)
-    return [Found(value=None, start=0, end=0)] if nullable else []
-
-
-def _spread(search: _Search, found: dict[str, list[Found]]) -> list[JsonObject]:
+def _spread(search: Search, found: dict[str, list[Found]]) -> list[JsonObject]:
     """One set of arguments per enumerated value; other values go to the item they stand nearest to."""
     lead = next((name for name in search.tool.required if _enumerates(search, found, name)), None)
     if lead is None:
@@ -235,7 +147,7 @@ def _spread(search: _Search, found: dict[str, list[Found]]) -> list[JsonObject]:
     return [_around(search, found, lead, place) for place in range(len(found[lead]))]
 
 
-def _enumerates(search: _Search, found: dict[str, list[Found]], name: str) -> bool:
+def _enumerates(search: Search, found: dict[str, list[Found]], name: str) -> bool:
     values = found.get(name, ())
     schema = resolved(search.tool.properties.get(name, {}), search.tool.schema)
     others = [one[0].value for key, one in found.items() if key != name]
@@ -243,7 +155,7 @@ def _enumerates(search: _Search, found: dict[str, list[Found]], name: str) -> bo
     return scalar and len(values) > 1 and not any(one.value in others for one in values[1:])
 
 
-def _around(search: _Search, found: dict[str, list[Found]], lead: str, place: int) -> JsonObject:
+def _around(search: Search, found: dict[str, list[Found]], lead: str, place: int) -> JsonObject:
     here = found[lead][place]
     until = found[lead][place + 1].start if place + 1 < len(found[lead]) else len(search.own) + 1
     arguments = {}

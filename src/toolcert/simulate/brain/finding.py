@@ -56,7 +56,9 @@ _AFTER = {
 _LOOSE_STRING = re.compile(
     rf'"([^"\n]*)"|“([^”\n]*)”|`([^`\n]*)`|(?<!\w)\'([^\'\n]+)\'(?!\w)|(?<![\w-])({CODE}|[A-Z]{{3,}})(?!\w)'
 )
-_LOOSE_PROPER = re.compile(rf"(?<=\w\s)(?<![.!?:]\s)({PROPER})|(?<=[:,]\s)({PROPER})")
+_LOOSE_PROPER = re.compile(
+    rf"(?<=\n)({PROPER})(?=\s*(?:[,.!]|$|\n|\sin\b))|(?<=\w\s)(?<![.!?:]\s)({PROPER})|(?<=[:,]\s)({PROPER})"
+)
 _LOOSE_NUMBER = re.compile(rf"(?<![A-Za-z0-9_.-])({NUMBER})(?![A-Za-z0-9_-])(?!\.\d)")
 
 
