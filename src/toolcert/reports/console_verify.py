@@ -26,7 +26,7 @@ _DATASET_WORDS = {
     "dataset.bad_schema": "with a bad schema",
     "dataset.duplicate_tool": "with a tool twice",
     "dataset.wrong_type": "with a wrong type",
-    "dataset.duplicate": "duplicates",
+    "dataset.duplicate": "repeated",
     "args.empty": "empty arguments where none are needed",
 }
 

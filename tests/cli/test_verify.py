@@ -1,0 +1,257 @@
+"""The commands verify, dataset, show and replay as a user calls them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from support.rows import TIME, WEATHER, row, write_rows
+from toolcert.cli.main import cli
+from toolcert.core.errors import ExitCode
+from toolcert.simulate import Vendor
+
+
+@pytest.fixture(scope="module")
+def vendor():
+    models = ["faithful", "fault:args.schema.required", "text-caller"]
+    with Vendor(models=models) as one:
+        yield one
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def call(*words: str, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words], input=stdin)
+
+
+def verify(vendor: Vendor, dataset: str, *words: str, model: str = "faithful", stdin: bytes | None = None) -> Result:
+    return call("verify", dataset, "--base-url", vendor.url, "-m", model, *words, stdin=stdin)
+
+
+def test_a_run_is_reported_on_stdout_and_its_progress_on_stderr(tmp_path: Path, vendor: Vendor) -> None:
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(n) for n in range(8)]), "-o", "run")
+    assert result.exit_code == ExitCode.OK, result.output
+    assert result.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (8/8")
+    assert "sent          8 █" in result.stdout
+    assert "in flight" not in result.stdout
+    assert "8/8  100 %" in result.stderr
+    assert (tmp_path / "run/records.jsonl").exists()
+
+
+def test_the_result_fits_80_columns(tmp_path: Path, vendor: Vendor) -> None:
+    rows = [row(n) for n in range(8)] + ["{", row(1)]
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", rows), "-q", model="fault:args.schema.required")
+    lines = result.stdout.splitlines()
+    funnel = lines[next(n for n, line in enumerate(lines) if line.startswith("sent")) :][:4]
+    assert [line.split()[0] for line in funnel] == ["sent", "answered", "called", "valid"]
+    assert all(len(line) <= 80 for line in funnel)
+    assert any(line.startswith("vendor    error   args.schema.required") for line in lines)
+    assert "dataset   1 not JSON, 1 repeated (not charged)" in lines
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("schema=0.5", ExitCode.FAILED),
+        ("schema=0", ExitCode.OK),
+        ("trigger=0.5", ExitCode.USAGE),
+        ("50", ExitCode.USAGE),
+    ],
+)
+def test_gates_decide_the_exit_code(tmp_path: Path, vendor: Vendor, gate: str, code: int) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    result = verify(vendor, dataset, "-q", "--fail-under", gate, model="fault:args.schema.required")
+    assert result.exit_code == code, result.output
+    if code == ExitCode.FAILED:
+        assert "schema is 0.00 % (0/1), below 50 %." in result.stderr
+
+
+def test_without_a_gate_findings_do_not_change_the_exit_code(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    assert verify(vendor, dataset, "-q", model="fault:args.schema.required").exit_code == ExitCode.OK
+
+
+def test_nothing_measured_is_exit_3(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    result = call("verify", dataset, "--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--retries", "0", "-q")
+    assert result.exit_code == ExitCode.NOTHING_MEASURED
+    assert "Nothing could be measured: 1 connect." in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["absent.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9"],
+        ["d.jsonl", "--base-url", "http://127.0.0.1:9"],
+        ["d.jsonl", "-m", "m", "-m", "n", "--base-url", "http://127.0.0.1:9"],
+        ["d.jsonl", "-m", "m"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "-c", "0"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--extra-body", "{"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--where", "colour=red"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--model-type", "absent"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--resume", "--fresh"],
+        ["d.jsonl", "--from", "run"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_command_line_is_exit_2_and_one_line_that_helps(tmp_path: Path, words: list[str]) -> None:
+    write_rows(tmp_path / "d.jsonl", [row(1)])
+    result = call("verify", *words)
+    assert result.exit_code == ExitCode.USAGE, result.output
+    assert "Traceback" not in result.output
+    assert "Error:" in result.stderr
+
+
+def test_the_dataset_may_come_compressed_from_stdin(vendor: Vendor) -> None:
+    text = "".join(json.dumps(row(n)) + "\n" for n in range(5)).encode()
+    result = verify(vendor, "-", "-q", "--limit", "3", stdin=gzip.compress(text))
+    assert "(3/3," in result.stdout
+
+
+def test_a_dry_run_sends_nothing_and_says_what_it_would(tmp_path: Path, vendor: Vendor) -> None:
+    rows = [row(n) for n in range(6)] + ["{", row(9, messages=[{"role": "user", "content": "word " * 4000}])]
+    dataset = write_rows(tmp_path / "d.jsonl", rows)
+    verify(vendor, dataset, "-q", "-o", "run", "--limit", "2")
+    before = len(list(vendor.requests))
+    result = verify(vendor, dataset, "-o", "run", "--dry-run")
+    assert result.exit_code == ExitCode.OK
+    assert len(list(vendor.requests)) == before
+    assert "5 requests to faithful at" in result.stdout
+    assert "2 rows measured" in result.stdout
+    assert "line 8: about 5 0" in result.stdout.replace("\u2009", " ")
+    assert "dataset.not_json" in result.stdout
+
+
+def test_slices_are_shown_on_request(tmp_path: Path, vendor: Vendor) -> None:
+    rows = [row(1, toolcert={"tags": ["alpha"]}), row(2, toolcert={"tags": ["beta"]}, tools=[WEATHER, TIME])]
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", rows), "-q", "--slice", "tag", "--slice", "n_tools")
+    assert "alpha" in result.stdout
+    assert any(line.startswith("n_tools") for line in result.stdout.splitlines())
+
+
+def test_json_goes_to_stdout_alone(tmp_path: Path, vendor: Vendor) -> None:
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--json", "-")
+    report = json.loads(result.stdout)
+    assert report["format"] == "toolcert.verify/1"
+    assert report["summary"]["rows"]["valid"] == 1
+
+
+@pytest.mark.needs("shared")
+def test_judging_a_results_file_again_lists_the_difference(shared_dir: Path) -> None:
+    path = str(shared_dir / "data/vendor-results/official-run1.jsonl")
+    ours, older = call("verify", "--from", path), call("verify", "--from", path, "--rules", "older")
+    assert "(452/453" in ours.stdout
+    for number in (13, 44, 365):
+        assert f"row {number:<6} invalid -> valid  args.empty" in ours.stdout
+    assert "(449/453" in older.stdout
+    assert "No verdict changed." in older.stdout
+
+
+def test_show_prints_request_answer_findings_and_curl(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2, stream=True)])
+    verify(vendor, dataset, "-q", "-o", "run", model="fault:args.schema.required")
+    for number in ("1", "2"):
+        result = call("show", "run", number)
+        assert result.exit_code == ExitCode.OK, result.output
+        assert f"row {number}  fault:args.schema.required" in result.stdout
+        assert "What is the weather in Paris?" in result.stdout
+        assert "error    args.schema.required" in result.stdout
+        assert "curl -sS" in result.stdout
+    as_json = json.loads(call("show", "run", "1", "--json").stdout)
+    assert as_json["row"]["index"] == 1
+    assert call("show", "run", "99").exit_code == ExitCode.USAGE
+
+
+def test_replay_shows_both_answers(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    verify(vendor, dataset, "-q", "-o", "run", "--extra-body", '{"top_k": 4}')
+    before = list(vendor.requests)[-1].body
+    result = call("replay", "run", "1")
+    assert result.exit_code == ExitCode.OK, result.output
+    assert "Both make the same calls." in result.stdout
+    assert list(vendor.requests)[-1].body == before
+
+
+def test_replay_elsewhere_shows_the_difference(tmp_path: Path, vendor: Vendor) -> None:
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
+    with Vendor(models={"faithful": "text-caller"}) as other:
+        result = call("replay", "run", "1", "--base-url", other.url)
+    assert "Then: get_weather. Now: text." in result.stdout
+
+
+def test_dataset_check_lists_every_problem_with_its_line(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), "{", row(1), row(3, stream="yes")])
+    result = call("dataset", "check", dataset)
+    assert result.exit_code == ExitCode.FAILED
+    assert [line.split(": ")[:2] for line in result.stdout.splitlines()] == [
+        ["line 2", "error dataset.not_json"],
+        ["line 3", "note dataset.duplicate"],
+        ["line 4", "warning dataset.wrong_type"],
+    ]
+    found = [json.loads(line) for line in call("dataset", "check", dataset, "--json").stdout.splitlines()]
+    assert [one["line"] for one in found] == [2, 3, 4]
+
+
+def test_dataset_check_fails_on_warnings_only_when_strict(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1, stream="yes")])
+    assert call("dataset", "check", dataset).exit_code == ExitCode.OK
+    assert call("dataset", "check", dataset, "--strict").exit_code == ExitCode.FAILED
+    assert call("dataset", "check", write_rows(tmp_path / "c.jsonl", [row(1)])).exit_code == ExitCode.OK
+
+
+def test_dataset_stats_describes(tmp_path: Path) -> None:
+    rich = {
+        "type": "function",
+        "function": {
+            "name": "rich",
+            "parameters": {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}]}}},
+        },
+    }
+    rows = [
+        row(1),
+        row(2, tools=[WEATHER, rich], stream=True),
+        row(1),
+        row(3, toolcert={"tags": ["x"], "expected": {"call": True}}),
+    ]
+    dataset = write_rows(tmp_path / "d.jsonl", rows)
+    text = call("dataset", "stats", dataset).stdout
+    assert "4 lines, 4 rows to ask" in text
+    assert "2 distinct tools in 2 distinct lists" in text
+    assert "1 duplicate, 1 streamed" in text
+    assert "get_weather 4, rich 1" in text
+    report = json.loads(call("dataset", "stats", dataset, "--json").stdout)
+    assert report["schema_features"] == {"enum": 1, "anyOf": 1}
+    assert report["tags"] == {"x": 1}
+    assert report["expecting"] == 1
+
+
+@pytest.mark.needs("shared")
+def test_dataset_check_of_the_public_requests(shared_dir: Path) -> None:
+    result = call("dataset", "check", str(shared_dir / "data/vendor-results/requests.jsonl"))
+    assert result.exit_code == ExitCode.OK
+    lines = [line for line in result.stdout.splitlines() if "dataset.duplicate:" not in line]
+    assert [line.split(":")[0] for line in lines] == [f"line {n}" for n in (72, 168, 328, 344, 380)]
+    assert len(result.stdout.splitlines()) - len(lines) == 13
+
+
+def test_verify_loads_no_science_library(tmp_path: Path, vendor: Vendor) -> None:
+    """scipy, numpy and pandas would cost more memory than the whole run."""
+    import subprocess
+    import sys
+
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    program = (
+        "import sys; from toolcert.cli.main import cli\n"
+        f"cli(['verify', {dataset!r}, '--base-url', {vendor.url!r}, '-m', 'faithful', '-q'], standalone_mode=False)\n"
+        "print([name for name in ('scipy', 'numpy', 'pandas', 'sqlalchemy') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+    assert ended.stdout.splitlines()[-1] == "[]"

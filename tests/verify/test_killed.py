@@ -1,0 +1,65 @@
+"""A run killed without warning, three times: every row once, nothing reported is asked again."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from support.rows import row, write_rows
+from support.verifying import run, timeless
+from toolcert.simulate import Vendor
+from toolcert.verify.summary import summarise
+
+ROWS = 600
+
+
+def whole_lines(log: Path) -> int:
+    return log.read_bytes().count(b"\n") if log.exists() else 0
+
+
+def run_until(words: list[str], log: Path, lines: int) -> None:
+    """Start the command and kill it once so many records are reported."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while whole_lines(log) < lines:
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.heavy
+def test_killed_three_times_at_random(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(ROWS)])
+    chance = random.Random(7)
+    log = tmp_path / "run/records.jsonl"
+    with Vendor(models=["faithful"], latency=0.01) as vendor:
+        options = ["--base-url", vendor.url, "-m", "faithful", "-c", "8", "-q"]
+        words = [sys.executable, "-m", "toolcert", "verify", dataset, "-o", str(tmp_path / "run"), *options]
+        reported: set[str] = set()
+        for part in (1, 2, 3):
+            run_until(words, log, part * ROWS // 5 + chance.randrange(ROWS // 10))
+            before = {
+                json.loads(line)["case"] for line in log.read_bytes().splitlines(keepends=True) if line[-1:] == b"\n"
+            }
+            assert reported <= before
+            reported = before
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        times_asked = Counter(entry.body["messages"][-1]["content"] for entry in vendor.requests)
+        whole = run(dataset, vendor.url, tmp_path / "undisturbed").summary
+    lines = [json.loads(line) for line in log.read_bytes().splitlines()]
+    assert sorted(line["row"]["index"] for line in lines) == list(range(1, ROWS + 1))
+    assert len({line["case"] for line in lines}) == ROWS
+    # Only what was under way when the process died (at most 8 each time) was asked twice.
+    assert sum(times_asked.values()) <= ROWS + 3 * 8
+    assert set(times_asked) == {row(n)["messages"][-1]["content"] for n in range(ROWS)}
+    taken_up = summarise(tmp_path / "run")
+    assert timeless(taken_up) == timeless(whole)

@@ -1,0 +1,109 @@
+"""Judging finished runs again, offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.rows import row, write_rows
+from support.verifying import run, timeless
+from toolcert.core.errors import InputError
+from toolcert.runs.encoding import Keep
+from toolcert.simulate import Vendor
+from toolcert.verify.rejudge import Difference, Rules, rejudge
+
+
+@pytest.mark.needs("shared")
+@pytest.mark.parametrize(
+    ("name", "older", "ours"),
+    [("official-run1", (449, 4), (452, 1)), ("official-run2", (447, 4), (450, 1)), ("vendor-a", (434, 1), (434, 0))],
+)
+def test_published_figures(shared_dir: Path, name: str, older: tuple[int, int], ours: tuple[int, int]) -> None:
+    """By the older rules as published, by ours without what is not the vendor's fault."""
+    path = shared_dir / f"data/vendor-results/{name}.jsonl"
+    by_older, by_ours = rejudge(path, Rules.OLDER), rejudge(path)
+    assert (by_older.summary.rows.valid, by_older.summary.rows.invalid) == older
+    assert (by_ours.summary.rows.valid, by_ours.summary.rows.invalid) == ours
+    assert by_older.differences == ()
+
+
+@pytest.mark.needs("shared")
+def test_the_difference_is_listed_row_by_row(shared_dir: Path) -> None:
+    official = rejudge(shared_dir / "data/vendor-results/official-run1.jsonl")
+    assert [(change.row, change.before, change.after) for change in official.differences] == [
+        (13, False, True),
+        (44, False, True),
+        (365, False, True),
+    ]
+    assert all(change.reason.startswith("args.empty") for change in official.differences)
+    assert official.summary.rows.not_measured == 1
+    assert official.summary.vendor[0].code == "args.schema.required"
+    assert [example.row for example in official.summary.vendor[0].examples] == [176]
+    (change,) = rejudge(shared_dir / "data/vendor-results/vendor-a.jsonl").differences
+    assert (change.row, change.before, change.after) == (344, False, None)
+    assert change.reason.startswith("dataset.bad_schema")
+
+
+@pytest.mark.needs("shared")
+def test_the_second_official_run_answered_as_another_model(shared_dir: Path) -> None:
+    summary = rejudge(shared_dir / "data/vendor-results/official-run2.jsonl").summary
+    found = {line.code: line.rows for line in summary.vendor}
+    assert found["identity.model_differs"] == 511
+
+
+@pytest.mark.needs("shared")
+def test_the_512_public_rows_pass_through_verify_and_judging_again(shared_dir: Path, tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        dataset = str(shared_dir / "data/vendor-results/requests.jsonl")
+        first = run(dataset, vendor.url, tmp_path / "run", endpoint={"concurrency": 32}).summary
+    assert first.rows.lines == first.rows.sent == 512
+    assert first.rows.answered == 512
+    assert {line.code: line.rows for line in first.of_dataset}["dataset.duplicate_tool"] == 4
+    again = rejudge(tmp_path / "run")
+    assert again.differences == ()
+    assert timeless(again.summary) == timeless(first)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    rows = [row(n, stream=n % 2 == 0, toolcert={"tags": ["a"], "expected": {"call": True}}) for n in range(6)]
+    dataset = write_rows(folder / "d.jsonl", [*rows, "{", row(0)])
+    with Vendor(models=["fault:args.schema.required"]) as vendor:
+        run(dataset, vendor.url, folder / "run", model="fault:args.schema.required")
+        run(dataset, vendor.url, folder / "small", model="fault:args.schema.required", keep=Keep.ASSEMBLED)
+    return folder
+
+
+def test_judging_again_by_unchanged_rules_changes_nothing(finished: Path) -> None:
+    """Findings, expectations, tags and the dataset's own faults come out as they were."""
+    from toolcert.verify.summary import summarise
+
+    again = rejudge(finished / "run")
+    assert again.differences == ()
+    assert timeless(again.summary) == timeless(summarise(finished / "run"))
+
+
+def test_a_run_without_raw_answers_cannot_be_judged_again(finished: Path) -> None:
+    with pytest.raises(InputError, match="assembled"):
+        rejudge(finished / "small")
+
+
+def test_a_changed_rule_shows_as_a_difference(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the rule that a schema's `required` counts is taken away."""
+    from toolcert.core.schema import Judgement, Validator
+
+    monkeypatch.setattr(Validator, "judge", lambda *_: Judgement(ok=True, arguments={}))
+    changed = rejudge(finished / "run")
+    assert [change.row for change in changed.differences] == [1, 2, 3, 4, 5, 6, 8]
+    assert changed.differences[0] == Difference(row=1, before=False, after=True, reason="no fault by these rules")
+
+
+def test_what_is_no_results_file_is_said_to_be_none(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"data_index": 1, "request": {}}\n{"rows": 3}\n')
+    with pytest.raises(InputError, match="line 2"):
+        rejudge(path)
+    with pytest.raises(InputError, match="not a run"):
+        rejudge(tmp_path)
