@@ -9,9 +9,9 @@ import msgspec
 from toolcert.core.values import JsonObject
 from toolcert.simulate.answers import Answer, Events, Raw, Reset, Silence
 from toolcert.simulate.asking import Ask
-from toolcert.simulate.brain import think
 from toolcert.simulate.completing import Identity, complete
 from toolcert.simulate.faults.base import Mode, Stage, Switch
+from toolcert.simulate.remembering import thought_about
 from toolcert.simulate.streaming import chunks, frames
 from toolcert.simulate.validating import misshapen, refusal
 
@@ -32,7 +32,7 @@ def respond(ask: Ask, switches: tuple[Switch, ...], identity: Identity) -> Answe
 
 
 def _answer(ask: Ask, read: JsonObject, active: list[Switch], identity: Identity) -> Answer:
-    body = _spoiled(Stage.BODY, complete(ask, think(read), identity), ask, active)
+    body = _spoiled(Stage.BODY, complete(ask, thought_about(read), identity), ask, active)
     if isinstance(body, Raw):
         return body
     if not ask.stream:

@@ -97,11 +97,11 @@ def _of_type(text: str, schema: Any, root: JsonObject) -> Any:
 
 
 def _search(intent: Intent, dialogue: Dialogue, *, alone: bool, first: bool, informed: bool) -> Search:
+    own = _own_text(intent)
     return Search(
         tool=intent.tool,
-        own=_own_text(intent),
-        clause=intent.clause,
-        whole=dialogue.task if alone else "",
+        own=own,
+        texts=_different(own, intent.clause, dialogue.task if alone else ""),
         dialogue=dialogue,
         later=(intent.refers or not first) and _LATER.search(intent.region) is not None,
         informed=informed,
@@ -113,14 +113,17 @@ def _item_search(intent: Intent, item: str, dialogue: Dialogue) -> Search:
     return Search(
         tool=intent.tool,
         own=item,
-        clause=intent.region,
-        whole="",
+        texts=_different(item, intent.region),
         dialogue=dialogue,
         later=False,
         informed=False,
         used=[],
         item=True,
     )
+
+
+def _different(*texts: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def _fill_text(search: Search) -> list[Filling]:

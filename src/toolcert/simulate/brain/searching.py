@@ -14,8 +14,6 @@ from toolcert.simulate.brain.values import Found, values_at
 
 _DEEPEST = 5
 """Levels of nested objects that are looked for in the words of a prompt."""
-
-
 RANKS = 4
 """Kinds of sources for a value that is not named; the last is what needs no words at all."""
 
@@ -25,8 +23,9 @@ class Search(Value):
 
     tool: Tool
     own: str
-    clause: str
-    whole: str
+    """The words about this call."""
+    texts: tuple[str, ...]
+    """Those, the clause around them, and where it is the only call the whole task: nearest first."""
     dialogue: Dialogue
     later: bool
     """The text says that a value comes from a result."""
@@ -44,9 +43,10 @@ class Search(Value):
 
 def certain(search: Search, name: str, schema: Any) -> list[Found]:
     """Values that the text clearly gives to this parameter."""
-    for text in (search.own, search.clause, search.whole):
-        for branch in branches(resolved(schema, search.tool.schema), search.tool.schema):
-            if text and (found := _named_here(name, branch, search.tool.schema, text)):
+    options = branches(resolved(schema, search.tool.schema), search.tool.schema)
+    for text in search.texts:
+        for option in options:
+            if found := _named_here(name, option, search.tool.schema, text):
                 return found
     return []
 
@@ -91,7 +91,7 @@ def guessed(search: Search, name: str, schema: Any, rank: int) -> list[Found]:
 
 def _ranked(search: Search, name: str, schema: JsonObject, rank: int) -> Iterator[list[Found]]:
     """Where to look, the surest first: signs in the text, results, loose values, and what is barely a hint."""
-    done, texts = search.dialogue.done, [text for text in (search.own, search.clause, search.whole) if text]
+    done, texts = search.dialogue.done, search.texts
     if rank == 0:
         if search.item:
             yield values_at(search.own, 0, types_of(schema) or ("string",), explicit=True)
