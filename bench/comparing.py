@@ -25,7 +25,10 @@ def own_runs(kit: Kit) -> Iterator[Row]:
     """Two runs of ours, whose verdicts stand first on each line."""
     runs = [_finished_run(kit, name) for name in ("run-a", "run-b")]
     logs = [run / "records.jsonl" for run in runs]
-    commands = {"decode": [sys.executable, "-c", DECODE, *logs], "ours": _compare(kit, runs)}
+    commands: dict[str, measure.Command] = {
+        "decode": [sys.executable, "-c", DECODE, *logs],
+        "ours": _compare(kit, runs),
+    }
     cost = measure.in_turns(commands)
     ratio = cost["decode"].cpu / cost["ours"].cpu
     what = "CPU of comparing two runs of 100,000 rows, less than json.loads"
@@ -36,7 +39,10 @@ def own_runs(kit: Kit) -> Iterator[Row]:
 
 def _verdict_reading(run: Path) -> Iterator[Row]:
     log = run / "records.jsonl"
-    commands = {"lines": [sys.executable, "-c", LINES, log], "verdicts": [sys.executable, "-c", VERDICTS, run]}
+    commands: dict[str, measure.Command] = {
+        "lines": [sys.executable, "-c", LINES, log],
+        "verdicts": [sys.executable, "-c", VERDICTS, run],
+    }
     cost = measure.in_turns(commands)
     ratio = cost["verdicts"].cpu / cost["lines"].cpu
     yield Row("P6", "reading verdicts only, over reading the lines", f"{ratio:.1f}x", "<= 3x", "", ratio <= 3)
@@ -45,7 +51,7 @@ def _verdict_reading(run: Path) -> Iterator[Row]:
 def foreign_files(kit: Kit) -> Iterator[Row]:
     """Results of another verifier, matched by row number and by content."""
     files = [kit.results(ROWS, seed=seed) for seed in (1, 2)]
-    commands = {
+    commands: dict[str, measure.Command] = {
         "decode": [sys.executable, "-c", DECODE, *files],
         "index": _compare(kit, files, "--match", "index"),
         "content": _compare(kit, files, "--match", "content"),

@@ -1,4 +1,4 @@
-"""Cell P9: a probe run takes as long as its slowest chain or its share of the concurrency, not as all requests in a row."""
+"""Cell P9: a probe run takes as long as its slowest chain or its share of the concurrency, whichever is longer."""
 
 from __future__ import annotations
 
