@@ -65,6 +65,9 @@ def test_a_key_that_cannot_be_had_names_its_source(sources: KeySources, message:
     ("text", "address"),
     [
         ("localhost:8000", "http://localhost:8000"),
+        ("gpu-box:8000", "http://gpu-box:8000"),
+        ("api.example.com:80/v1", "http://api.example.com:80/v1"),
+        ("[::1]:8000", "http://[::1]:8000"),
         ("192.168.0.7:8000/v1/", "http://192.168.0.7:8000/v1"),
         ("api.example.com/v1", "https://api.example.com/v1"),
         ("http://example.com/x?api-version=1", "http://example.com/x?api-version=1"),

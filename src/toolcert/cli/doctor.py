@@ -63,7 +63,8 @@ def _show(step: Step) -> None:
     from toolcert.reports.text import visible
 
     mark, color = _MARKS[step.health]
-    click.echo(f"  {click.style(mark, fg=color)} {step.name:<15} {step.seconds:6.2f} s  {visible(step.detail)}")
+    took = f"{step.seconds:6.2f} s" if step.health != "skipped" else " " * 8
+    click.echo(f"  {click.style(mark, fg=color)} {step.name:<15} {took}  {visible(step.detail)}")
     if step.remedy:
         click.echo(f"  {'':<27}{click.style(step.remedy, fg='cyan')}")
 

@@ -62,7 +62,7 @@ def _about_certificate(secure: ssl.SSLObject) -> Step:
     if not isinstance(ends, str):
         return good("TLS", str(secure.version()))
     days = int((ssl.cert_time_to_seconds(ends) - time.time()) // _SECONDS_A_DAY)
-    detail = f"{secure.version()}, certificate good for {days} more days"
+    detail = f"{secure.version()}, certificate good for {days} more {'day' if days == 1 else 'days'}"
     return good("TLS", detail) if days > FEW_DAYS else doubtful("TLS", detail, "Renew the certificate soon.")
 
 

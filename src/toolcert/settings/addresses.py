@@ -42,12 +42,12 @@ def is_loopback(address: str) -> bool:
 def _usual_scheme(text: str) -> str:
     """Servers on the own machine or in the own network rarely have a certificate."""
     host = urlsplit(f"//{text}").hostname or ""
-    if host == "localhost" or host.endswith((".localhost", ".local")):
+    if text.partition("/")[0].endswith(":80") or host.endswith((".localhost", ".local")):
         return "http"
     try:
         return "http" if ip_address(host).is_private else "https"
     except ValueError:
-        return "https"
+        return "https" if "." in host else "http"
 
 
 def _split(address: str) -> SplitResult:
