@@ -93,11 +93,15 @@ class Moment(Value):
 
     start: float
     """Seconds after the first record."""
+    width: float = 1.0
+    """Seconds it lasts."""
     answered: int = 0
     retried: int = 0
     not_measured: int = 0
     first_token: float | None = None
     """Mean over the stretch."""
+    seconds: float | None = None
+    """Mean time of a whole answer."""
 
 
 class ToolLine(Value):

@@ -11,11 +11,11 @@ MOST = 120
 
 
 class _Stretch:
-    __slots__ = ("answered", "first_tokens", "not_measured", "retried", "timed")
+    __slots__ = ("answered", "first_tokens", "not_measured", "retried", "seconds", "timed", "whole")
 
     def __init__(self) -> None:
-        self.answered = self.retried = self.not_measured = self.timed = 0
-        self.first_tokens = 0.0
+        self.answered = self.retried = self.not_measured = self.timed = self.whole = 0
+        self.first_tokens = self.seconds = 0.0
 
     def merge(self, other: _Stretch) -> None:
         for name in self.__slots__:
@@ -40,6 +40,9 @@ class Moments:
         if record.outcome.measured and row is not None:
             stretch.answered += 1
             stretch.retried += row.attempts > 1
+            if row.seconds is not None:
+                stretch.whole += 1
+                stretch.seconds += row.seconds
             if row.first_token is not None:
                 stretch.timed += 1
                 stretch.first_tokens += row.first_token
@@ -54,10 +57,12 @@ class Moments:
         return tuple(
             Moment(
                 start=float((place - start) * self.width),
+                width=float(self.width),
                 answered=stretch.answered,
                 retried=stretch.retried,
                 not_measured=stretch.not_measured,
-                first_token=stretch.first_tokens / stretch.timed if stretch.timed else None,
+                first_token=_mean(stretch.first_tokens, stretch.timed),
+                seconds=_mean(stretch.seconds, stretch.whole),
             )
             for place, stretch in sorted(self._stretches.items())
         )
@@ -83,3 +88,8 @@ class Moments:
                 where = target
         self._stretches = merged
         return where
+
+
+def _mean(total: float, number: int) -> float | None:
+    # Rounded, so that it does not depend on the order in which records were added.
+    return round(total / number, 6) if number else None

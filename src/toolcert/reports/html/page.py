@@ -9,11 +9,16 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from toolcert.reports import text
 from toolcert.reports.html import charts
 from toolcert.version import __version__
+
+STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "phone", "print")
+"""In this order: later sheets refine earlier ones."""
+SCRIPTS = ("theme", "copy", "sort", "filter", "matrix", "reveal")
+_CODE = Markup("<code>{}</code>")
 
 
 def render(template: str, **context: Any) -> str:
@@ -30,7 +35,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style, script = _asset("page.css"), _asset("page.js")
+    style = "\n".join(_asset(f"style/{name}.css") for name in STYLES)
+    script = '"use strict";\n' + "\n".join(_asset(f"script/{name}.js") for name in SCRIPTS)
     environment.globals.update(
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
@@ -45,8 +51,15 @@ def _environment() -> Environment:
         seconds=text.seconds,
         duration=text.duration,
         visible=text.visible,
+        prose=prose,
     )
     return environment
+
+
+def prose(sentence: str) -> Markup:
+    """Our own sentences, in which backticks mark what a machine wrote."""
+    pieces = sentence.split("`")
+    return Markup("").join(_CODE.format(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
 
 
 def _policy(style: str, script: str) -> str:

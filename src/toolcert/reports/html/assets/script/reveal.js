@@ -1,0 +1,25 @@
+// Deep links open what they lead to; paper shows what is marked for it; long lists open on demand.
+(() => {
+  const follow = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let element = target; element; element = element.parentElement) {
+      element.classList.remove("away");
+      if (element.tagName === "DETAILS") element.open = true;
+    }
+    if (target.tagName === "DETAILS") target.scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+  follow();
+  // A link to the address already shown changes no hash, and must open its target all the same.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.getAttribute("href") === location.hash) follow();
+  });
+  addEventListener("beforeprint", () => document.querySelectorAll("details[data-print]").forEach((element) => { element.open = true; }));
+  document.querySelectorAll("[data-expand]").forEach((button) => button.addEventListener("click", () => {
+    const open = button.textContent.trim() === "Expand all";
+    document.getElementById(button.dataset.expand).querySelectorAll(":scope > details:not(.away)").forEach((element) => { element.open = open; });
+    button.textContent = open ? "Collapse all" : "Expand all";
+  }));
+})();

@@ -1,0 +1,72 @@
+"""Points, counts and who is affected: small marks that stand beside a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from toolcert.reports.html.charts.svg import fixed
+
+BLOCKS = 24
+"""Up to so many models each has a block of its own; beyond, the length is to scale."""
+_TONES = {"good": "ok", "half": "warn", "bad": "bad", "cannot": "mute", "unknown": "mute"}
+
+
+def score_bar(low: float, high: float) -> Markup:
+    """Points of 100 as a thin bar; what could still be won is hatched."""
+    width, height = 72, 6
+    body = f'<path class="track" d="M0 3H{width}"/>'
+    if high > low:
+        body += f'<path class="maybe" d="M{low * width / 100:.1f} 3H{high * width / 100:.1f}"/>'
+    tone = "ok" if low >= 90 else "warn" if low >= 50 else "bad"
+    body += f'<path class="t-{tone} bar" d="M0 3H{low * width / 100:.1f}"/>'
+    return fixed(width, height, body, f"score {low:.0f} of 100")
+
+
+def blocks(role: str, number: int, whole: int) -> Markup:
+    """As many blocks as models; filled when good, half when in part, open otherwise."""
+    step, height = (9.0, 11) if whole <= BLOCKS else (9.0 * BLOCKS / whole, 11)
+    if whole > BLOCKS:
+        return fixed(max(2, number * step), height, _long(role, number * step, height), f"{number} of {whole}")
+    body = "".join(_block(role, place * step, step - 2, height) for place in range(number))
+    return fixed(number * step, height, f'<g class="t-{_TONES[role]}">{body}</g>', f"{number} of {whole}")
+
+
+def _long(role: str, length: float, height: int) -> str:
+    return f'<g class="t-{_TONES[role]}">{_block(role, 0, max(2, length), height)}</g>'
+
+
+def _block(role: str, x: float, width: float, height: int) -> str:
+    if role == "good":
+        return f'<rect class="fill" x="{x:g}" y="0" width="{width:g}" height="{height}" rx="1"/>'
+    frame = f'<rect class="stroke" x="{x + 0.6:g}" y=".6" width="{width - 1.2:g}" height="{height - 1.2:g}" rx="1"/>'
+    if role != "half":
+        return frame
+    return f'{frame}<rect class="fill" x="{x:g}" y="{height / 2:g}" width="{width:g}" height="{height / 2:g}" rx="1"/>'
+
+
+def presence(affected: Sequence[bool], tone: str) -> Markup:
+    """One bar per model in the order of the ranking, filled and higher where it is affected."""
+    step = 7.0 if len(affected) <= 20 else 140 / len(affected)
+    width, height = step * len(affected), 12
+    bars = {False: "", True: ""}
+    for place, hit in enumerate(affected):
+        top = 0 if hit else 3
+        bars[hit] += f"M{(place + 0.5) * step:.1f} {top}V{height - top}"
+    thick = max(1.0, step - 2)
+    body = (
+        f'<path class="bars t-mute faded" stroke-width="{thick:g}" d="{bars[False]}"/>'
+        f'<path class="bars t-{tone}" stroke-width="{thick:g}" d="{bars[True]}"/>'
+    )
+    return fixed(width, height, body, f"in {sum(affected)} of {len(affected)} models, by rank")
+
+
+def rows_bar(number: int, longest: int, tone: str, *, cut: bool = False) -> Markup:
+    """Rows with a finding, to the scale of the list; a bar that is cut shows its cut."""
+    width, height = 130, 8
+    length = width if cut else max(2.0, width * number / max(1, longest))
+    body = f'<path class="track thick" d="M0 4H{width}"/><path class="bar thick t-{tone}" d="M0 4H{length:.1f}"/>'
+    if cut:
+        body += f'<path class="gap" d="M{width - 18} 9l6-10"/>'
+    return fixed(width, height, body, f"{number} rows")
