@@ -9,6 +9,7 @@ from typing import Any, Self
 import msgspec
 from sqlalchemy import Connection, Row, delete, func, select
 
+from toolcert.core.findings import Severity
 from toolcert.core.values import JsonObject
 from toolcert.history import tables
 from toolcert.history.observation import Observation, SeenFinding, StoredRun
@@ -51,7 +52,7 @@ class HistoryStore:
         if since is not None:
             query = query.where(tables.runs.c.day >= since)
         with transaction(self._engine, write=False) as connection:
-            return [msgspec.convert(_fields(row), StoredRun) for row in connection.execute(query)]
+            return [StoredRun(**_fields(row)) for row in connection.execute(query)]
 
     def observations(
         self,
@@ -144,7 +145,8 @@ def _findings(connection: Connection, since: str | None) -> dict[tuple[str, ...]
     seen: dict[tuple[str, ...], list[SeenFinding]] = {}
     for row in connection.execute(query):
         fields = _fields(row)
-        found = msgspec.convert({name: fields[name] for name in SeenFinding.__struct_fields__}, SeenFinding)
+        kept = {name: fields[name] for name in ("code", "count", "evidence")}
+        found = SeenFinding(severity=Severity(fields["severity"]), **kept)
         seen.setdefault((row.run, row.endpoint, row.model, row.probe), []).append(found)
     return seen
 

@@ -1,0 +1,125 @@
+"""The older tool's history files, in both directions."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from toolcert.core.errors import InputError
+from toolcert.history.csv_export import export_csv, is_reliable
+from toolcert.history.csv_import import import_csv
+from toolcert.history.older_columns import PROVIDER, REGISTRY, RESULTS, SUMMARY
+from toolcert.history.store import HistoryStore
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def row(**values: str) -> dict[str, str]:
+    base = {
+        "timestamp": "2026-01-02T06:00:00.5", "date": "2026-01-02", "model_id": "m", "tool_call_support": "True",
+        "handles_response": "True", "is_reliable": "True", "tool_call_time": "0.5", "response_time": "0.4",
+        "total_time": "0.9", "iterations": "50", "tool_success_rate": "0.98", "response_success_rate": "0.979592",
+        "details": "fine",
+    }  # fmt: skip
+    return base | values
+
+
+def write(path: Path, found: list[dict[str, str]], columns: tuple[str, ...] = RESULTS) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(found)
+    return path
+
+
+@pytest.mark.needs("shared")
+def test_the_real_history_imports_and_exports_unchanged(location: str, shared_dir: Path, tmp_path: Path) -> None:
+    source = shared_dir / "data" / "watsonx-history"
+    with HistoryStore(location) as store:
+        imported = import_csv(store, source)
+        found = list(store.observations())
+        export_csv(store, tmp_path / "out")
+    assert (imported.rows, imported.models, imported.days, imported.registry) == (2298, 28, 90, 46)
+    assert "2026-05-23" not in {one.day for one in found}
+    assert sum(bool(one.called) for one in found) == 873
+    assert sum(bool(one.handled) for one in found) == 784
+    assert sum(is_reliable(one) for one in found) == 721
+    for name in ("test_results.csv", "models_registry.csv"):
+        before, after = rows(source / name), rows(tmp_path / "out" / name)
+        assert sorted(map(str, before)) == sorted(map(str, after))
+    assert list(rows(tmp_path / "out" / "daily_summary.csv")[0]) == list(SUMMARY)
+
+
+def test_counts_are_recovered_by_rounding(tmp_path: Path) -> None:
+    with HistoryStore(str(tmp_path / "h")) as store:
+        import_csv(store, write(tmp_path / "t.csv", [row()]))
+        (one,) = store.observations()
+    assert (one.called, one.callable, one.handled, one.handleable) == (49, 50, 48, 49)
+
+
+def test_the_latest_of_a_day_counts_and_values_survive_as_text(tmp_path: Path) -> None:
+    found = [
+        row(timestamp="2026-01-02T09:00:00", details="later"),
+        row(),
+        row(model_id="n", date="2026-01-02T07:00:00"),
+    ]
+    with HistoryStore(str(tmp_path / "h")) as store:
+        imported = import_csv(store, write(tmp_path / "t.csv", found))
+        export_csv(store, tmp_path / "out")
+    assert (imported.rows, imported.replaced) == (2, 1)
+    exported = {one["model_id"]: one for one in rows(tmp_path / "out" / "test_results.csv")}
+    assert exported["m"]["details"] == "later"
+    assert exported["m"]["response_success_rate"] == "0.979592"
+    assert exported["n"]["date"] == "2026-01-02T07:00:00"
+
+
+def test_a_22nd_column_newlines_and_crlf_are_taken(tmp_path: Path) -> None:
+    found = [row(details="first\r\nsecond, with a comma") | {PROVIDER: "ibm"}]
+    with HistoryStore(str(tmp_path / "h")) as store:
+        import_csv(store, write(tmp_path / "t.csv", found, (*RESULTS, PROVIDER)))
+        export_csv(store, tmp_path / "out")
+    (one,) = rows(tmp_path / "out" / "test_results.csv")
+    assert one[PROVIDER] == "ibm"
+    assert one["details"] == "first\r\nsecond, with a comma"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n", "has no column"),
+        (
+            "date,model_id,tool_call_support,handles_response,iterations,tool_success_rate\nx,m,True,True,5,1\n",
+            "line 2",
+        ),
+        (
+            "date,model_id,tool_call_support,handles_response,iterations,tool_success_rate\n2026-01-01,m,T,T,x,1\n",
+            "line 2",
+        ),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with HistoryStore(str(tmp_path / "h")) as store, pytest.raises(InputError, match=message):
+        import_csv(store, path)
+
+
+def test_registry_columns_are_the_fifteen_of_the_text(tmp_path: Path) -> None:
+    with HistoryStore(str(tmp_path / "h")) as store:
+        import_csv(
+            store, write(tmp_path / "t.csv", [row(), row(date="2026-01-03", tool_success_rate="0", iterations="5")])
+        )
+        export_csv(store, tmp_path / "out")
+    (one,) = rows(tmp_path / "out" / "models_registry.csv")
+    assert tuple(one) == REGISTRY
+    assert (one["total_tests"], one["working_days"], one["ever_worked"], one["last_seen"]) == (
+        "2",
+        "1",
+        "True",
+        "2026-01-03",
+    )

@@ -1,0 +1,155 @@
+"""Status per day, changes, outages and drift."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from toolcert.core.statistics import Rate
+from toolcert.history.changes import ChangeKind, latest_changes, outages
+from toolcert.history.csv_import import import_csv
+from toolcert.history.days import Day, DayStatus, ModelHistory, histories
+from toolcert.history.drift import Metric, find_drift, walk_range
+from toolcert.history.observation import Observation
+from toolcert.history.store import HistoryStore
+
+
+def seen(day: str, called: int, handled: int = 0, n: int = 10, **fields: int) -> Observation:
+    return Observation(
+        run=day, endpoint="e", model="m", probe="p", day=day, at=0.0, called=called, callable=n, handled=handled,
+        handleable=called, **fields,
+    )  # fmt: skip
+
+
+def statuses(*found: Observation, last: str) -> list[str]:
+    (history,) = histories(found, first="2026-01-01", last=last)
+    return [day.status.value for day in history.days]
+
+
+def test_each_day_has_its_status() -> None:
+    found = [
+        seen("2026-01-01", 0),
+        seen("2026-01-02", 10, 10),
+        seen("2026-01-03", 9, 8),
+        seen("2026-01-04", 10, 0),
+        seen("2026-01-05", 0),
+        seen("2026-01-07", 0, n=0, not_measured=10),
+        seen("2026-01-08", 0, n=0, unsupported=10),
+    ]
+    assert statuses(*found, last="2026-01-08") == [
+        "not_supported", "working", "unreliable", "calls_only", "broken", "not_tested", "not_measured", "broken",
+    ]  # fmt: skip
+
+
+def test_what_worked_before_the_window_is_broken_in_it() -> None:
+    assert statuses(seen("2025-12-01", 10, 10), seen("2026-01-01", 0), last="2026-01-01") == ["broken"]
+
+
+def test_nine_of_ten_is_working_the_threshold_included() -> None:
+    assert statuses(seen("2026-01-01", 9, 9), last="2026-01-01") == ["working"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ((10, 10), (0, 0), ChangeKind.NEWLY_BROKEN),
+        ((0, 0), (10, 10), ChangeKind.NEWLY_WORKING),
+        ((10, 10), (10, 0), ChangeKind.STOPPED_HANDLING),
+        ((10, 10), (8, 8), ChangeKind.BECAME_UNRELIABLE),
+        ((8, 8), (10, 10), ChangeKind.RELIABLE_AGAIN),
+    ],
+)
+def test_a_change_is_named(before: tuple[int, int], after: tuple[int, int], kind: ChangeKind) -> None:
+    found = histories([seen("2026-01-01", *before), seen("2026-01-02", *after)], first="2026-01-01", last="2026-01-02")
+    (change,) = latest_changes(found, "2026-01-02")
+    assert change.kind is kind
+
+
+def test_a_transport_outage_between_two_good_days_is_no_change() -> None:
+    found = histories(
+        [seen("2026-01-01", 10, 10), seen("2026-01-02", 0, n=0, not_measured=10), seen("2026-01-03", 10, 10)],
+        first="2026-01-01",
+        last="2026-01-03",
+    )
+    assert latest_changes(found, "2026-01-02") == []
+    assert latest_changes(found, "2026-01-03") == []
+    (outage,) = outages(found[0])
+    assert (outage.first, outage.broken, outage.over) == ("2026-01-02", False, True)
+
+
+def test_back_again_is_told_from_newly_working() -> None:
+    found = histories(
+        [seen("2026-01-01", 10, 10), seen("2026-01-02", 0), seen("2026-01-03", 10, 10)],
+        first="2026-01-01",
+        last="2026-01-03",
+    )
+    (change,) = latest_changes(found, "2026-01-03")
+    assert change.kind is ChangeKind.BACK_AGAIN
+
+
+def series(values: list[float]) -> ModelHistory:
+    days = [
+        Day(day=f"2026-{1 + n // 28:02}-{1 + n % 28:02}", status=DayStatus.WORKING, calling=Rate(k=round(50 * v), n=50))
+        for n, v in enumerate(values)
+    ]
+    return ModelHistory(endpoint="e", model="m", days=tuple(days))
+
+
+@pytest.mark.heavy
+def test_the_false_alarm_budget_holds() -> None:
+    """500 reports of 20 unchanging series each: at most 37 have an alarm at 5 % (99 % binomial bound)."""
+    chance = random.Random(11)
+    alarms = 0
+    for _ in range(500):
+        report = find_drift(
+            [series([sum(chance.random() < 0.96 for _ in range(20)) / 20 for _ in range(60)]) for _ in range(20)]
+        )
+        alarms += bool(report.changes)
+    assert alarms <= 37
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_step_and_a_sag_are_found_where_they_are(seed: int) -> None:
+    chance = random.Random(seed)
+    rates = [0.98] * 30 + [0.88] * 30 + [0.98] * 30
+    report = find_drift([series([sum(chance.random() < rate for _ in range(50)) / 50 for rate in rates])])
+    days = sorted(change.day for change in report.changes if change.metric is Metric.CALLING)
+    assert len(days) == 2
+    assert abs(_index(days[0]) - 30) <= 3
+    assert abs(_index(days[1]) - 60) <= 3
+
+
+def _index(day: str) -> int:
+    _, month, date = day.split("-")
+    return (int(month) - 1) * 28 + int(date) - 1
+
+
+def test_one_odd_day_is_no_drift() -> None:
+    assert find_drift([series([1.0] * 40 + [0.2] + [1.0] * 40)]).changes == ()
+
+
+def test_a_constant_series_has_no_p_value_to_speak_of() -> None:
+    assert walk_range([1.0] * 50)[2] == 1.0
+
+
+@pytest.mark.needs("shared")
+def test_the_real_history_shows_what_happened(shared_dir: Path, tmp_path: Path) -> None:
+    """mistral-large never used a result, mistral-medium broke for six days in April, llama-3-3-70b sagged in April."""
+    with HistoryStore(str(tmp_path / "h")) as store:
+        import_csv(store, shared_dir / "data" / "watsonx-history")
+        found = {one.model: one for one in histories(store.observations(), first="2026-03-26", last="2026-06-24")}
+    large = found["mistral-large-2512"]
+    assert {day.status for day in large.days} <= {DayStatus.CALLS_ONLY, DayStatus.BROKEN, DayStatus.NOT_TESTED}
+    (outage,) = outages(found["mistralai/mistral-medium-2505"])
+    assert (outage.first, outage.last, outage.broken, outage.over) == ("2026-04-18", "2026-04-23", True, True)
+    sag = [
+        change
+        for change in find_drift(found.values()).changes
+        if change.model.endswith("llama-3-3-70b-instruct") and change.metric is Metric.CALLING
+    ]
+    assert [(change.day, change.worse) for change in sorted(sag, key=lambda change: change.day)] == [
+        ("2026-04-11", True),
+        ("2026-05-08", False),
+    ]
