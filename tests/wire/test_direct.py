@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
+import threading
+import time
 import weakref
 from collections.abc import AsyncIterator
 
@@ -98,6 +101,58 @@ async def test_an_answer_before_the_request_is_sent_is_taken_and_the_connection_
         assert (response.status, response.payload) == (413, b"too large")
         await direct.send(post(server.url()))
         assert server.connections == 2
+
+
+STREAM = sized(b"data: [DONE]\n\n", "Content-Type: text/event-stream")
+
+
+async def test_a_goodbye_that_the_loop_has_not_seen_yet_is_noticed(direct: DirectClient) -> None:
+    """The next request follows without a turn of the loop, so only the socket itself can tell."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer_and_close, args=(listener, 2), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        assert (await direct.send(post(url))).status == 200
+        time.sleep(0.05)  # noqa: ASYNC251 - the loop must not turn while the goodbye arrives
+        assert (await direct.send(post(url))).fault is None
+
+
+def _answer_and_close(listener: socket.socket, times: int) -> None:
+    for _ in range(times):
+        connection, _address = listener.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(sized(b"{}"))
+
+
+async def test_a_server_that_closes_after_streams_without_saying_so_is_learnt(direct: DirectClient) -> None:
+    async def script(dialogue: Dialogue) -> None:
+        await dialogue.request()
+        await dialogue.write(STREAM)
+        await asyncio.sleep(0.005)
+
+    async with serving(script) as server:
+        await direct.send(post(server.url()))
+        await asyncio.sleep(0.05)
+        for _ in range(3):
+            assert (await direct.send(post(server.url()))).fault is None
+        assert server.connections == 4
+
+
+async def test_connections_are_kept_after_streams_where_the_server_keeps_them(direct: DirectClient) -> None:
+    async with serving(always(STREAM)) as server:
+        for _ in range(3):
+            assert (await direct.send(post(server.url()))).fault is None
+        assert server.connections == 1
+
+
+async def test_what_we_close_ourselves_teaches_nothing_about_the_server() -> None:
+    client = DirectClient(limit=1)
+    async with serving(always(STREAM)) as server:
+        await asyncio.gather(*(client.send(post(server.url())) for _ in range(3)))
+        await asyncio.sleep(0.02)
+        await client.send(post(server.url()))
+        assert server.connections == 3
+    await client.close()
 
 
 async def test_headers_without_end_are_oversized(direct: DirectClient) -> None:

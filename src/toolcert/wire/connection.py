@@ -11,6 +11,10 @@ from toolcert.core.targets import Timeouts
 from toolcert.core.values import Value
 from toolcert.wire.answer import Answer
 from toolcert.wire.faults import timed_out
+from toolcert.wire.readiness import has_news
+
+_AT_ONCE = 1.0
+"""Seconds after an answer within which a close counts as part of it, not as the end of a long idle time."""
 
 
 class Limits(Value, gc=False):
@@ -35,6 +39,16 @@ class Limits(Value, gc=False):
         return (due, fault) if due <= end else (end, timed_out("the answer was not complete", timeouts.total, status))
 
 
+class Habits:
+    """What the connections to one server have taught us about it."""
+
+    __slots__ = ("closes_after_streams",)
+
+    def __init__(self) -> None:
+        self.closes_after_streams = False
+        """Some servers close after every stream without saying so (llama.cpp's does); the next request is lost."""
+
+
 class Connection(asyncio.Protocol):
     """Bytes go straight from the event loop into the answer; its task is woken once, at the end.
 
@@ -42,7 +56,10 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self) -> None:
+        self.habits = Habits()
         self.idle_since = 0.0
+        self.after_stream = False
+        """Whether the last answer was an event stream."""
         self.touched = 0.0
         """Clock time of the last bytes."""
         self._transport: asyncio.Transport | None = None
@@ -51,6 +68,8 @@ class Connection(asyncio.Protocol):
         self._limits: Limits | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
+        self._descriptor = -1
+        self._aborted = False
 
     @property
     def is_open(self) -> bool:
@@ -58,8 +77,19 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_reusable(self) -> bool:
-        """Whether another request may follow: everything is sent and nothing is half read."""
-        return self.is_open and self._transport is not None and not self._transport.get_write_buffer_size()
+        """Whether another request may follow: everything is sent, and the server is not known to close now."""
+        if self._transport is None or self._transport.is_closing() or self._transport.get_write_buffer_size():
+            return False
+        return not (self.after_stream and self.habits.closes_after_streams)
+
+    def survived_idling(self) -> bool:
+        """Whether nothing has come meanwhile, not even a goodbye that the event loop has yet to see."""
+        if self._transport is None or self._transport.is_closing():
+            return False
+        if has_news(self._descriptor):
+            self._learn()
+            return False
+        return True
 
     async def exchange(self, content: bytes, answer: Answer, timeouts: Timeouts, started: float) -> None:
         """Send `content` and let `answer` fill; `started` is when the attempt began on the clock."""
@@ -77,15 +107,18 @@ class Connection(asyncio.Protocol):
             if not answer.keep_alive:
                 self.abort()
             self._answer = self._done = self._limits = None
+            self.after_stream = answer.intake.event_stream
 
     def abort(self) -> None:
         """Close at once; what is under way is lost."""
+        self._aborted = True
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Event loop callback."""
         self._transport = cast(asyncio.Transport, transport)
+        self._descriptor = transport.get_extra_info("socket").fileno()
 
     def data_received(self, data: bytes) -> None:
         """Event loop callback."""
@@ -102,10 +135,18 @@ class Connection(asyncio.Protocol):
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+        if not self._aborted:
+            self._learn()
         if self._answer is not None:
             self.touched = monotonic()
             self._answer.lose(exc)
             self._wake()
+
+    def _learn(self) -> None:
+        """Remember a server that closes right after a stream it had promised to keep the connection for."""
+        unanswered = self._answer is None or self._answer.first_byte is None
+        if self.after_stream and unanswered and monotonic() - self.idle_since < _AT_ONCE:
+            self.habits.closes_after_streams = True
 
     def _wake(self) -> None:
         if self._done is not None and not self._done.done():

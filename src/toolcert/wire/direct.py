@@ -79,7 +79,7 @@ class DirectClient:
         tls = self._tls if origin.scheme == "https" else None
         opened = await open_connection(origin, tls, seconds)
         if isinstance(opened, Connection):
-            self._pool.adopt(opened)
+            self._pool.adopt(origin, opened)
         return opened
 
     def _response(self, answer: Answer, started: float, connected: float, last: float) -> HttpResponse:

@@ -6,7 +6,7 @@ from collections import deque
 from time import monotonic
 
 from toolcert.wire.address import Origin
-from toolcert.wire.connection import Connection
+from toolcert.wire.connection import Connection, Habits
 
 IDLE_SECONDS = 4.0
 """Many servers close idle connections after 5 s (uvicorn, node); a request sent in that very moment is lost,
@@ -20,6 +20,7 @@ class Pool:
         self._most_idle = most_idle
         self._idle: dict[Origin, deque[Connection]] = {}
         self._busy: set[Connection] = set()
+        self._habits: dict[Origin, Habits] = {}
         self._closed = False
 
     def take(self, origin: Origin) -> Connection | None:
@@ -28,14 +29,15 @@ class Pool:
         oldest = monotonic() - IDLE_SECONDS
         while idle:
             connection = idle.pop()
-            if connection.is_open and connection.idle_since >= oldest:
+            if connection.idle_since >= oldest and connection.survived_idling():
                 self._busy.add(connection)
                 return connection
             connection.abort()
         return None
 
-    def adopt(self, connection: Connection) -> None:
+    def adopt(self, origin: Origin, connection: Connection) -> None:
         """Look after a connection that has just been opened for use."""
+        connection.habits = self._habits.setdefault(origin, connection.habits)
         self._busy.add(connection)
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
