@@ -87,7 +87,7 @@ bodies = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(body=bodies, number=st.integers(0, len(SWITCHES)))
 def test_no_request_makes_it_stumble(body: dict[str, Any], number: int) -> None:
     switches = (SWITCHES[number],) if number < len(SWITCHES) else ()

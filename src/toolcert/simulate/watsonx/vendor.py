@@ -15,6 +15,10 @@ DEPLOYMENT = "55555555-abcd-4abc-8abc-666666666666"
 """The deployment there is unless others are given; the first model stands behind it."""
 
 
+PUBLIC_KEY = "simulated-watsonx-key"
+"""The key unless another is given; no secret."""
+
+
 class WatsonxVendor(Simulation):
     """watsonx.ai on a free loopback port, by https with a CA of its own.
 
@@ -37,7 +41,7 @@ class WatsonxVendor(Simulation):
         **behaviour: Unpack[Behaviour],
     ) -> None:
         served = DEFAULT_MODELS if models is None else models
-        self.api_key = api_key or "simulated-watsonx-key"
+        self.api_key = api_key or PUBLIC_KEY
         self.project_id = project_id
         self.space_id = space_id
         self.tokens = TokenService(self.api_key, token_lifetime)
@@ -59,7 +63,13 @@ class WatsonxVendor(Simulation):
 
     def hints(self) -> list[str]:
         """What a client must know besides the address."""
-        return [f"IAM URL     {self.iam_url}", f"CA bundle   {self.ca_bundle}", f"project id  {self.project_id}"]
+        key = [f"API key     {PUBLIC_KEY}"] if self.api_key == PUBLIC_KEY else []
+        return [
+            f"IAM URL     {self.iam_url}",
+            f"CA bundle   {self.ca_bundle}",
+            f"project id  {self.project_id}",
+            *key,
+        ]
 
     @property
     def iam_url(self) -> str:
