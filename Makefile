@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 CODE := src tests scripts bench
 
-.PHONY: help run test test-fast check format lint types layers docs lock bench companions clean
+.PHONY: help run test test-fast check format lint docs picture lock bench companions clean
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
@@ -39,6 +39,9 @@ lint: $(VENV)/.lock ## lint only
 
 docs: $(VENV)/.lock $(VENV)/.package ## regenerate the generated pages of docs/reference
 	$(BIN)/python scripts/docs.py
+
+picture: $(VENV)/.lock $(VENV)/.package $(VENV)/.model ## draw the README's picture of the demo again
+	$(BIN)/python scripts/picture.py docs/images/demo.svg 41 demo
 
 lock: ## resolve the lock files again (make lock ARGS=--upgrade for newest versions)
 	$(PYTHON) scripts/lock.py $(ARGS)
