@@ -85,7 +85,7 @@ async def test_an_endpoint_without_answers_measures_nothing_and_fails_nobody() -
     with Scripted(lambda _: refusal(503, "overloaded")) as server:
         probed = await probe_models(server.url, ["a", "b"], suite="agent")
     assert probed.summary.nothing_measured
-    assert probed.summary.headline == "Nothing could be measured: 2 of 2 models gave no answer to judge."
+    assert probed.summary.headline == "Nothing could be measured: no answer to judge from 2 models."
     assert {record.outcome for record in probed.records} == {Outcome.NOT_MEASURED}
     assert all(model.category is Category.NOT_MEASURED for model in probed.summary.models)
 

@@ -70,7 +70,7 @@ class ModelTally:
         reliability = self._reliability(cells)
         score = score_of(self._cells, weights, suite, reliable=reliability.reliable)
         findings = tuple(self._sightings)
-        category = category_of(score, cells, suite) if self._info.can_chat else Category.UNSUPPORTED
+        category = category_of(score, cells) if self._info.can_chat else Category.UNSUPPORTED
         codes = [found.code for found in findings if found.severity is not Severity.NOTE]
         reasons = reasons_for(cells, weights, codes) if self._info.can_chat else (self._why_not(),)
         return ModelSummary(

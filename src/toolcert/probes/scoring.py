@@ -99,7 +99,7 @@ _CATEGORIES = {
 }
 
 
-def category_of(score: Score, cells: Iterable[Cell], suite: Suite) -> Category:
+def category_of(score: Score, cells: Iterable[Cell]) -> Category:
     """Where a model stands that was asked."""
     cells = list(cells)
     if not any(cell.counts.measured or cell.counts.unsupported for cell in cells):
@@ -109,7 +109,8 @@ def category_of(score: Score, cells: Iterable[Cell], suite: Suite) -> Category:
     if score.recommendation is None:
         return _ungraded(cells)
     if score.recommendation is Recommendation.UNDECIDED:
-        return Category.PARTIAL if score.low >= suite.partial - _ROUNDING else Category.NOT_MEASURED
+        works = any(cell.counts.passed for cell in cells if cell.group == "calling")
+        return Category.PARTIAL if works else Category.NOT_MEASURED
     return _CATEGORIES[score.recommendation]
 
 

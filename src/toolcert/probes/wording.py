@@ -17,8 +17,8 @@ def headline(totals: Totals, suite: Suite) -> str:
     """The sentence that decides."""
     if not totals.models:
         return "There was no model to ask."
-    if totals.not_measured == totals.models:
-        return f"Nothing could be measured: {totals.models} of {_models(totals.models)} gave no answer to judge."
+    if not totals.counts.measured + totals.counts.unsupported:
+        return f"Nothing could be measured: no answer to judge from {_models(totals.models)}."
     silent = totals.none + totals.unsupported
     others = [
         _part(totals.partial, ("works in part", "work in part")),

@@ -66,9 +66,7 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
         codes=tuple(dict.fromkeys(found.code for found in findings)),
         at=time.time(),
         probe=_facts(case, talk, result),
-        detail=Detail(
-            findings=findings, exchanges=tuple(turn.exchange for turn in talk.turns), figures=result.detail
-        ),
+        detail=Detail(findings=findings, exchanges=tuple(turn.exchange for turn in talk.turns), figures=result.detail),
     )
 
 

@@ -27,7 +27,7 @@ class Basic(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         city = self._city or talk.nonce("city")
-        turn = await answered(talk, [user(f"What is the weather in {city}?")], tools=TOOLS)
+        turn = await answered(talk, [user(f"Get the weather in {city}.")], tools=TOOLS)
         if any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):
             return passed(called=True)
         return failed(why_not_called(turn, "get_weather"), called=False)

@@ -25,7 +25,7 @@ class MissingInfo(ScriptedProbe):
     order = 80
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        turn = await answered(talk, [user("What is the weather?")], tools=[WEATHER])
+        turn = await answered(talk, [user("Get the weather.")], tools=[WEATHER])
         if turn.answer.called:
             return failed("invents a required argument instead of asking for it")
         if not _ASKS.search(turn.text):

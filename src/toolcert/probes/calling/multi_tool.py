@@ -27,7 +27,7 @@ class MultiTool(ScriptedProbe):
         city = self._city or talk.nonce("city")
         left, right = str(talk.number("left", low=100, high=999)), str(talk.number("right", low=11, high=99))
         prompt = (
-            f"What is the weather in {city}? Also calculate {left} * {right}. "
+            f"Get the weather in {city}. Also calculate {left} * {right}. "
             "Call both tools in the same response, before answering."
         )
         turn = await answered(talk, [user(prompt)], tools=[WEATHER, CALCULATE, SEARCH])

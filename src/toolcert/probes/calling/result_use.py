@@ -30,7 +30,7 @@ class ResultUse(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         city, station = self._city or talk.nonce("city"), talk.nonce("station")
-        prompt = f"What is the weather in {city}? Use get_weather, then tell me the temperature and the station name."
+        prompt = f"Get the weather in {city} with get_weather, then tell me the temperature and the station name."
         messages = [user(prompt)]
         turn = await answered(talk, messages, tools=[WEATHER])
         if not any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):

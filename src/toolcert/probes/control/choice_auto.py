@@ -24,7 +24,7 @@ class ChoiceAuto(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         city = talk.nonce("city")
-        messages = [user(f"What is the weather in {city}?")]
+        messages = [user(f"Get the weather in {city}.")]
         turn = await answered(talk, messages, feature=AUTO, tools=[WEATHER, CALCULATE], tool_choice="auto")
         if any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):
             return passed(called=True)

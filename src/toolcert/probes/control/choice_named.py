@@ -24,7 +24,7 @@ class ChoiceNamed(ScriptedProbe):
     order = 40
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        messages = [user(f"What is the weather in {talk.nonce('city')}?")]
+        messages = [user(f"Get the weather in {talk.nonce('city')}.")]
         turn = await answered(talk, messages, feature=NAMED, tools=[WEATHER, SEARCH], tool_choice=CHOICE)
         calls = calls_of(turn)
         if not calls:

@@ -21,9 +21,10 @@ class ChoiceNone(ScriptedProbe):
     meaning = "A turn that must be words is words, without taking the tools away."
     needs = ("basic",)
     order = 20
+    may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        messages = [user(f"What is the weather in {talk.nonce('city')}?")]
+        messages = [user(f"Get the weather in {talk.nonce('city')}.")]
         turn = await answered(talk, messages, feature=NONE, tools=[WEATHER, CALCULATE], tool_choice="none")
         if turn.answer.called:
             return failed("calls a tool under tool_choice none")

@@ -38,7 +38,7 @@ class MalformedHistory(ScriptedProbe):
 
 def _history(city: str, arguments: str) -> list[JsonObject]:
     return [
-        user(f"What is the weather in {city}?"),
+        user(f"Get the weather in {city}."),
         call_message(None, ("call_e5", "get_weather", arguments)),
         tool_result("call_e5", '{"error": "the arguments are not valid JSON"}'),
         user("Never mind. Just say hello."),

@@ -28,7 +28,7 @@ class ReasoningBack(ScriptedProbe):
     order = 70
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        messages = [user(f"What is the weather in {talk.nonce('city')}?")]
+        messages = [user(f"Get the weather in {talk.nonce('city')}.")]
         turn = await answered(talk, messages, tools=[WEATHER])
         if not turn.answer.reasoning:
             return not_applicable("the model shows no reasoning")

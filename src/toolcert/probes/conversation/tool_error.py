@@ -25,7 +25,7 @@ class ToolError(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         city, code = talk.nonce("city"), f"E{talk.number('code')}"
         error = {"error": f"weather service unavailable, error code {code}"}
-        question = user(f"What is the weather in {city}? If the tool fails, tell me its error code.")
+        question = user(f"Get the weather in {city}. If the tool fails, tell me its error code.")
         call = call_message(None, ("call_a1", "get_weather", f'{{"city": "{city}"}}'))
         messages = [question, call, tool_result("call_a1", as_json(error))]
         turn = await answered_on(talk, messages, feature=RESULTS.over([question]), tools=[WEATHER])

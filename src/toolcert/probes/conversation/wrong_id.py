@@ -44,7 +44,7 @@ class WrongId(ScriptedProbe):
 def _history(talk: Conversation, answered_id: str) -> list[JsonObject]:
     city = talk.nonce("city")
     return [
-        user(f"What is the weather in {city}?"),
+        user(f"Get the weather in {city}."),
         call_message(None, ("call_d4", "get_weather", f'{{"city": "{city}"}}')),
         tool_result(answered_id, RESULT),
     ]

@@ -84,7 +84,7 @@ class ManyTools(ScriptedProbe):
         city = talk.nonce(f"city {size}")
         feature = Feature(what=f"{size} tools", code="schema.valid_rejected", instead={"tools": [WEATHER]})
         try:
-            turn = await answered(talk, [user(f"What is the weather in {city}?")], feature=feature, tools=toolbox(size))
+            turn = await answered(talk, [user(f"Get the weather in {city}.")], feature=feature, tools=toolbox(size))
         except Concluded as conclusion:
             return conclusion.result
         if any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):

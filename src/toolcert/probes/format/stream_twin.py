@@ -33,7 +33,7 @@ class StreamTwin(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         first, second = talk.nonce("first"), talk.nonce("second")
-        messages = [user(f"What is the weather in {first} and {second}? Call get_weather once for each city.")]
+        messages = [user(f"Get the weather in {first} and {second}. Call get_weather once for each city.")]
         plain = await answered(talk, messages, tools=TOOLS, temperature=0)
         streamed = await answered(talk, messages, feature=STREAM, tools=TOOLS, temperature=0, stream=True)
         lost = _lost(plain, streamed)

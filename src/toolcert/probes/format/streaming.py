@@ -27,7 +27,7 @@ class Streaming(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         city = self._city or talk.nonce("city")
-        messages = [user(f"What is the weather in {city}?")]
+        messages = [user(f"Get the weather in {city}.")]
         turn = await answered(talk, messages, feature=STREAM, tools=[WEATHER, CALCULATE, SEARCH], stream=True)
         if not turn.exchange.event_stream:
             return failed("answers in one piece although a stream was asked for")

@@ -26,7 +26,7 @@ class ErrorShapes(ScriptedProbe):
     may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        turn = await talk.ask([], max_tokens=16)
+        turn = await talk.control([], max_tokens=16)
         control = await talk.control([user("Say hello.")], max_tokens=16)
         if control.fault is not None:
             return unmeasured(control.fault)

@@ -26,7 +26,7 @@ class Repeatability(ScriptedProbe):
     may_be_cut = True
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        messages = [user(f"What is the weather in {talk.nonce('city')}? Explain in one sentence what you do.")]
+        messages = [user(f"Get the weather in {talk.nonce('city')}. Explain in one sentence what you do.")]
         answers: list[str] = []
         for _ in range(TIMES):
             turn = await answered(talk, messages, tools=[WEATHER, CALCULATE], temperature=0, max_tokens=128)

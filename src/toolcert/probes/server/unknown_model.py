@@ -24,7 +24,7 @@ class UnknownModel(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         made_up, messages = f"{talk.model}-{talk.nonce('model').lower()}", [user("Say hello.")]
-        turn = await talk.ask(messages, model=made_up, max_tokens=16)
+        turn = await talk.control(messages, model=made_up, max_tokens=16)
         if turn.reply is not None and turn.reply.readable:
             answered_as = turn.reply.model if isinstance(turn.reply.model, str) else "no name"
             found = finding("model.unknown_accepted", f"asked {made_up}, answered as {answered_as}", turn=turn.index)

@@ -1,0 +1,60 @@
+"""The full suite against a real model behind a real server: it finishes, and names what the server really does."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.probing import Probed, probe_models
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record
+from toolcert.probes.live import ProbeSettings
+from toolcert.probes.scorecard import Category, CellState
+from toolcert.simulate.local_model import local_model
+
+MODEL = "smollm2-135m"
+pytestmark = [pytest.mark.needs("model"), pytest.mark.heavy]
+
+
+async def probe_real(*, tool_template: bool, max_tokens: int) -> Probed:
+    settings = ProbeSettings(max_tokens=max_tokens, parameters={"temperature": 0})
+    with local_model(name=MODEL, tool_template=tool_template) as url:
+        return await probe_models(
+            url, [MODEL], suite="full", settings=settings, concurrency=2, retries=2, patience=120.0
+        )
+
+
+def found(probed: Probed, probe: str) -> Record:
+    return probed.record(MODEL, probe)
+
+
+async def test_a_real_model_that_calls_finishes_the_suite_and_its_servers_quirks_are_named() -> None:
+    """What llama.cpp's server does today: assert the structure, never the wording of a small model."""
+    probed = await probe_real(tool_template=True, max_tokens=48)
+    model = probed.model(MODEL)
+    assert len(model.cells) == len(probed.summary.probes) > 30
+    assert all(cell.counts.total == 1 for cell in model.cells)
+    assert any(record.probe and record.probe.called for record in probed.records)
+    codes = {code for record in probed.records for code in record.codes}
+    assert "choice.named_ignored" in codes
+    assert "model.unknown_accepted" in codes
+    assert "history.malformed_500" in codes
+    assert found(probed, "unknown_model").outcome is Outcome.FAILED
+    leak = found(probed, "choice_none")
+    assert "call.in_text" in leak.codes
+    assert leak.reason == "leaks the call as text under tool_choice none"
+    cut = found(probed, "max_tokens_cut")
+    assert cut.outcome is Outcome.PASSED  # the server says `length`, which is honest
+    assert cut.detail.figures == {"cut_call": "broken"}
+    assert model.usage.tokens_out > 0
+    assert probed.summary.headline
+
+
+async def test_a_real_model_whose_template_ignores_tools_finishes_too() -> None:
+    probed = await probe_real(tool_template=False, max_tokens=40)
+    model = probed.model(MODEL)
+    assert all(cell.counts.total == 1 for cell in model.cells)
+    assert model.category in (Category.NONE, Category.NOT_MEASURED)
+    calling = [cell for cell in model.cells if cell.group == "calling"]
+    assert not any(cell.state is CellState.PASSED for cell in calling)
+    assert "model.unknown_accepted" in {code for record in probed.records for code in record.codes}
+    assert found(probed, "json_object").outcome in (Outcome.PASSED, Outcome.NOT_MEASURED)  # grammar-forced, if not cut
