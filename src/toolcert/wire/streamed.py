@@ -19,6 +19,8 @@ _DONE = b"[DONE]"
 _CHUNK_EVENTS = ("", "message")
 _CLOSE_EVENT = "close"
 _ERROR_EVENT = "error"
+_UNKNOWN = b"\n"
+"""No event of a plain stream begins with it."""
 _TAIL = 120
 """Bytes of the end of a cut stream shown as evidence."""
 
@@ -42,7 +44,7 @@ class _Reading:
         self._notices = Notices()
         self._assembly = Assembly(self._notices, exchange.request.kind)
         self._identity: Identity | None = None
-        self._opening: bytes | None = None
+        self._opening = _UNKNOWN
         """How every chunk of the same identity begins: cheaper to compare than to decode."""
         self._ended = False
         self._failed = False
@@ -53,13 +55,14 @@ class _Reading:
     def read_plain(self, events: list[bytes]) -> None:
         """Read events that have data and nothing else: the place where the time for a long stream goes."""
         self._anything = True
-        add = self._assembly.add
+        add, opening = self._assembly.add, self._opening
         for data in events:
             chunk = decode_regular(data)
-            if chunk is None or self._ended or not self._is_familiar(chunk, data):
-                self._take_data(data)
-            else:
+            if chunk is not None and chunk.choices and chunk.error is None and data.startswith(opening):
                 add(chunk)
+            else:
+                self._take_data(data)
+                opening = _UNKNOWN if self._ended else self._opening
 
     def read(self, log: Events) -> None:
         self._anything = bool(log.events or log.strays)
@@ -88,10 +91,6 @@ class _Reading:
             return
         self._identify(data)
         self._assembly.add(chunk)
-
-    def _is_familiar(self, chunk: Chunk, data: bytes) -> bool:
-        """Whether a chunk is of the identity known, and holds no error."""
-        return bool(chunk.choices and chunk.error is None and self._opening and data.startswith(self._opening))
 
     def _take_named(self, event: ServerEvent) -> None:
         if event.event == _CLOSE_EVENT:
@@ -165,13 +164,12 @@ class _Reading:
             self._notices.note("stream.cut", f"the stream ends with {quoted(tail)}" if tail else "the stream is empty")
 
 
-def _opening(data: bytes, identity: Identity) -> bytes | None:
+def _opening(data: bytes, identity: Identity) -> bytes:
     """The beginning of a chunk up to the end of its id, if it has one."""
     if not identity.id:
-        return None
-    mark = msgspec.json.encode(identity.id)
-    before, found, _ = data.partition(mark)
-    return before + found if found else None
+        return _UNKNOWN
+    before, found, _ = data.partition(msgspec.json.encode(identity.id))
+    return before + found if found else _UNKNOWN
 
 
 def _asks_running_totals(body: dict[str, Any]) -> bool:
