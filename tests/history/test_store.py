@@ -37,7 +37,10 @@ def test_what_goes_in_comes_out(location: str) -> None:
     with HistoryStore(location) as store:
         store.add(run("r1"), [observation("r1"), observation("r1", "other")])
         assert store.runs() == [run("r1")]
-        assert list(store.observations(findings=True)) == [observation("r1"), observation("r1", "other")]
+        assert list(store.observations(findings=True, originals=True)) == [
+            observation("r1"),
+            observation("r1", "other"),
+        ]
         assert [one.model for one in store.observations(model="other")] == ["other"]
 
 
@@ -125,7 +128,7 @@ def test_a_store_of_the_version_before_is_brought_up_to_date(location: str) -> N
     bring_up_to_date(engine)
     engine.dispose()
     with HistoryStore(location) as store:
-        assert list(store.observations(findings=True)) == [observation("old")]
+        assert list(store.observations(findings=True, originals=True)) == [observation("old")]
         store.keep_registry([{"model_id": "m"}])
         assert store.registry() == [{"model_id": "m"}]
 

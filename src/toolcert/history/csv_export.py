@@ -28,7 +28,7 @@ RELIABLE = 0.9
 
 def export_csv(store: HistoryStore, folder: Path, *, since: str | None = None) -> int:
     """Write the three files; says how many rows test_results.csv has."""
-    found = latest_per_day(store.observations(probe=HELLO, since=since))
+    found = latest_per_day(store.observations(probe=HELLO, since=since, originals=True))
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
     columns = (*RESULTS, PROVIDER) if provider else RESULTS
     _write(folder / RESULTS_FILE, columns, [result_row(observation) for observation in found])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
-from toolcert.history.observation import Observation
+from toolcert.history.observation import Observation, Span
 
 
 class DayStatus(StrEnum):
@@ -59,17 +59,24 @@ class ModelHistory(Value):
 
 
 def histories(
-    observations: Iterable[Observation], *, first: str, last: str, threshold: float = 0.9
+    observations: Iterable[Observation],
+    *,
+    first: str,
+    last: str,
+    threshold: float = 0.9,
+    spans: Mapping[tuple[str, str], Span] | None = None,
 ) -> list[ModelHistory]:
-    """The history of every model between two days; what lies before decides what is broken."""
+    """The history of every model between two days; what lies before decides what is broken.
+
+    `spans` says what lies before where `observations` do not reach that far.
+    """
     by_model: dict[tuple[str, str], dict[str, list[Observation]]] = {}
     for observation in observations:
         days = by_model.setdefault((observation.endpoint, observation.model), {})
         days.setdefault(observation.day, []).append(observation)
     calendar = list(calendar_days(first, last))
-    return [
-        _history(endpoint, model, days, calendar, threshold) for (endpoint, model), days in sorted(by_model.items())
-    ]
+    known = spans or {}
+    return [_history(target, days, calendar, threshold, known.get(target)) for target, days in sorted(by_model.items())]
 
 
 def calendar_days(first: str, last: str) -> Iterator[str]:
@@ -81,15 +88,27 @@ def calendar_days(first: str, last: str) -> Iterator[str]:
 
 
 def _history(
-    endpoint: str, model: str, seen: dict[str, list[Observation]], calendar: Sequence[str], threshold: float
+    target: tuple[str, str],
+    seen: dict[str, list[Observation]],
+    calendar: Sequence[str],
+    threshold: float,
+    span: Span | None,
 ) -> ModelHistory:
-    worked = any(one.called for day, found in seen.items() if day < calendar[0] for one in found)
+    span = span or _span(seen)
+    worked = span.first_called is not None and span.first_called < calendar[0]
     days = []
     for day in calendar:
         standing = _day(day, seen.get(day, []), threshold, worked=worked)
         worked = worked or bool(standing.calling.k)
         days.append(standing)
-    return ModelHistory(endpoint=endpoint, model=model, days=tuple(days), first_seen=min(seen), last_seen=max(seen))
+    return ModelHistory(
+        endpoint=target[0], model=target[1], days=tuple(days), first_seen=span.first_seen, last_seen=span.last_seen
+    )
+
+
+def _span(seen: dict[str, list[Observation]]) -> Span:
+    called = [day for day, found in seen.items() if any(one.called for one in found)]
+    return Span(first_seen=min(seen), last_seen=max(seen), first_called=min(called, default=None))
 
 
 def _day(day: str, found: Sequence[Observation], threshold: float, *, worked: bool) -> Day:

@@ -81,3 +81,11 @@ class StoredRun(Value):
     iterations: int | None = None
     threshold: float = 0.9
     versions: dict[str, str] = {}
+
+
+class Span(Value):
+    """The days between which a model was seen."""
+
+    first_seen: str
+    last_seen: str
+    first_called: str | None = None

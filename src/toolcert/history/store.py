@@ -7,12 +7,12 @@ from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Connection, Row, case, delete, func, select
 
 from toolcert.core.findings import Severity
 from toolcert.core.values import JsonObject
 from toolcert.history import tables
-from toolcert.history.observation import Observation, SeenFinding, StoredRun
+from toolcert.history.observation import Observation, SeenFinding, Span, StoredRun
 from toolcert.history.opening import open_engine, transaction
 
 _BATCH = 500
@@ -62,12 +62,13 @@ class HistoryStore:
         probe: str | None = None,
         since: str | None = None,
         until: str | None = None,
-        runs: Sequence[str] | None = None,
         findings: bool = False,
+        originals: bool = False,
     ) -> Iterator[Observation]:
-        """What was observed, oldest first; with `findings` those too."""
+        """What was observed, oldest first; findings and originals of imported rows where asked for."""
         table = tables.observations
-        query = select(table).order_by(table.c.at, table.c.endpoint, table.c.model, table.c.probe)
+        columns = [column for column in table.c if originals or column.name != "original"]
+        query = select(*columns).order_by(table.c.at, table.c.endpoint, table.c.model, table.c.probe)
         for column, value in ((table.c.model, model), (table.c.endpoint, endpoint), (table.c.probe, probe)):
             if value is not None:
                 query = query.where(column == value)
@@ -75,8 +76,6 @@ class HistoryStore:
             query = query.where(table.c.day >= since)
         if until is not None:
             query = query.where(table.c.day <= until)
-        if runs is not None:
-            query = query.where(table.c.run.in_(runs))
         with transaction(self._engine, write=False) as connection:
             seen = _findings(connection, since) if findings else {}
             for row in connection.execute(query):
@@ -104,6 +103,38 @@ class HistoryStore:
         """The imported rows of models_registry.csv."""
         with transaction(self._engine, write=False) as connection:
             return list(connection.execute(select(tables.registry.c.original)).scalars())
+
+    def spans(self, probe: str) -> dict[tuple[str, str], Span]:
+        """For every endpoint and model, the days it was first and last seen and first called."""
+        table = tables.observations
+        called = case((table.c.called > 0, table.c.day))
+        query = (
+            select(
+                table.c.endpoint,
+                table.c.model,
+                func.min(table.c.day).label("first_seen"),
+                func.max(table.c.day).label("last_seen"),
+                func.min(called).label("first_called"),
+            )
+            .where(table.c.probe == probe)
+            .group_by(table.c.endpoint, table.c.model)
+        )
+        with transaction(self._engine, write=False) as connection:
+            return {
+                (row.endpoint, row.model): Span(
+                    first_seen=row.first_seen, last_seen=row.last_seen, first_called=row.first_called
+                )
+                for row in connection.execute(query)
+            }
+
+    def best_probe(self, preferred: Sequence[str]) -> str:
+        """The probe to look at: the first preferred one the history has, else the one with most observations."""
+        table = tables.observations
+        query = select(table.c.probe, func.count().label("number")).group_by(table.c.probe)
+        with transaction(self._engine, write=False) as connection:
+            counts = {row.probe: row.number for row in connection.execute(query)}
+        known = [probe for probe in preferred if probe in counts]
+        return known[0] if known else max(counts, key=lambda probe: counts[probe], default=preferred[0])
 
     def last_day(self) -> str | None:
         """The newest day with a run."""

@@ -10,6 +10,7 @@ from toolcert.settings.options.asking import ASKING
 from toolcert.settings.options.connection import CONNECTION
 from toolcert.settings.options.output import OUTPUT, REPORTS
 from toolcert.settings.options.probing import PROBING
+from toolcert.settings.options.remembering import REMEMBERING
 from toolcert.settings.options.verifying import VERIFYING
 
 
@@ -22,7 +23,7 @@ def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
     return table
 
 
-OPTIONS: dict[str, Option] = _table(CONNECTION, ASKING, PROBING, VERIFYING, OUTPUT)
+OPTIONS: dict[str, Option] = _table(CONNECTION, ASKING, PROBING, VERIFYING, OUTPUT, REMEMBERING)
 BY_KEY: dict[str, Option] = {option.key: option for option in OPTIONS.values()}
 ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.values() if option.per_endpoint)
 
@@ -40,6 +41,7 @@ __all__ = [
     "OPTIONS",
     "OUTPUT",
     "PROBING",
+    "REMEMBERING",
     "REPORTS",
     "VERIFYING",
     "names",

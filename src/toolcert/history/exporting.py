@@ -1,0 +1,41 @@
+"""The history in our own form: one observation a line as JSON, or a Parquet file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.errors import MissingExtraError
+from toolcert.history.store import HistoryStore
+from toolcert.runs.files import output_errors, write_whole
+
+
+def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
+    """Every observation with its findings, one a line; says how many."""
+    lines = [msgspec.json.encode(one) + b"\n" for one in store.observations(since=since, findings=True, originals=True)]
+    write_whole(path, lines)
+    return len(lines)
+
+
+def export_parquet(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
+    """Every observation as a row of a Parquet file; nested values as JSON text."""
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise MissingExtraError("Parquet needs pyarrow.", remedy="pip install 'toolcert[parquet]'") from None
+    rows = [_flat(msgspec.to_builtins(one)) for one in store.observations(since=since, findings=True, originals=True)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = arrow.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
+    with output_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(table, path)
+    return len(rows)
+
+
+def _flat(row: dict[str, object]) -> dict[str, object]:
+    return {
+        name: msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
+        for name, value in row.items()
+    }

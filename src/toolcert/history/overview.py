@@ -1,0 +1,150 @@
+"""The history as reports read it: every model's days, what changed, outages, drift, patterns of errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+from toolcert.core.errors import InputError
+from toolcert.core.findings import Severity
+from toolcert.core.values import Value
+from toolcert.history.changes import Change, Outage, latest_changes, outages
+from toolcert.history.days import DayStatus, ModelHistory, histories
+from toolcert.history.drift import BUDGET, DriftReport, find_drift
+from toolcert.history.observation import HELLO, Observation
+from toolcert.history.store import HistoryStore
+
+_PREFERRED = (HELLO, "result_use", "basic")
+"""Probes that tell calling from handling, the best first."""
+
+
+class DailyTotals(Value):
+    """All models on one day; times are means over measured values only."""
+
+    day: str
+    models: int
+    working: int
+    handling: int
+    reliable: int
+    call_time: float | None = None
+    answer_time: float | None = None
+
+
+class ErrorPattern(Value):
+    """A finding over time."""
+
+    code: str
+    severity: Severity
+    count: int
+    models: tuple[str, ...]
+    first: str
+    last: str
+    by_day: dict[str, int]
+
+
+class Overview(Value):
+    """What a history says about the days between two dates."""
+
+    probe: str
+    first: str
+    last: str
+    threshold: float
+    models: tuple[ModelHistory, ...]
+    totals: tuple[DailyTotals, ...]
+    changes: tuple[Change, ...]
+    """What is different on the last day with a run."""
+    outages: tuple[Outage, ...]
+    drift: DriftReport
+    patterns: tuple[ErrorPattern, ...] = ()
+    runs: int = 0
+
+
+def overview(
+    store: HistoryStore,
+    *,
+    days: int = 90,
+    model: str | None = None,
+    probe: str | None = None,
+    threshold: float = 0.9,
+    budget: float = BUDGET,
+    until: str | None = None,
+) -> Overview:
+    """Look back from the last day with a run (or `until`)."""
+    last = until or store.last_day()
+    if last is None:
+        raise InputError("the history is empty.", remedy="Add runs with --save-history or `toolcert history add RUN`.")
+    first = (date.fromisoformat(last) - timedelta(days=days - 1)).isoformat()
+    probe = probe or store.best_probe(_PREFERRED)
+    found = list(store.observations(model=model, probe=probe, since=first, until=last))
+    if not found:
+        raise InputError(
+            f"the history knows nothing of {model or probe}.", remedy="`toolcert history show` lists its models."
+        )
+    inside = histories(found, first=first, last=last, threshold=threshold, spans=store.spans(probe))
+    return Overview(
+        probe=probe,
+        first=first,
+        last=last,
+        threshold=threshold,
+        models=tuple(inside),
+        totals=tuple(daily_totals(inside)),
+        changes=tuple(latest_changes(inside, last)),
+        outages=tuple(sorted((one for history in inside for one in outages(history)), key=lambda one: one.first)),
+        drift=find_drift(inside, budget),
+        patterns=tuple(_patterns(store.observations(model=model, since=first, until=last, findings=True))),
+        runs=len({one.run for one in found}),
+    )
+
+
+def daily_totals(models: Sequence[ModelHistory]) -> list[DailyTotals]:
+    """One line per day with a run."""
+    if not models:
+        return []
+    lines = []
+    for number, head in enumerate(models[0].days):
+        tested = [history.days[number] for history in models if history.days[number].status is not DayStatus.NOT_TESTED]
+        if not tested:
+            continue
+        good = [day for day in tested if day.calling.k]
+        lines.append(
+            DailyTotals(
+                day=head.day,
+                models=len(tested),
+                working=len(good),
+                handling=sum(bool(day.handling.k) for day in good),
+                reliable=sum(day.status is DayStatus.WORKING for day in good),
+                call_time=_mean(day.call_p50 for day in tested),
+                answer_time=_mean(day.answer_p50 for day in tested),
+            )
+        )
+    return lines
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _patterns(observations: Iterable[Observation]) -> list[ErrorPattern]:
+    by_day: dict[str, Counter[str]] = {}
+    models: dict[str, set[str]] = {}
+    severities: dict[str, Severity] = {}
+    for one in observations:
+        for found in one.findings:
+            by_day.setdefault(found.code, Counter())[one.day] += found.count
+            models.setdefault(found.code, set()).add(one.model)
+            severities[found.code] = found.severity
+    patterns = [
+        ErrorPattern(
+            code=code,
+            severity=severities[code],
+            count=sum(days.values()),
+            models=tuple(sorted(models[code])),
+            first=min(days),
+            last=max(days),
+            by_day=dict(days),
+        )
+        for code, days in by_day.items()
+    ]
+    return sorted(patterns, key=lambda pattern: (list(Severity).index(pattern.severity), -pattern.count))
