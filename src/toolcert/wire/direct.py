@@ -6,6 +6,7 @@ an answer takes; this one sends a request and takes in its answer in a few tens 
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import Callable
 from time import monotonic
@@ -55,6 +56,7 @@ class DirectClient:
     async def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+        await asyncio.sleep(0)  # the event loop says goodbye on its next turn
 
     async def _attempt(
         self, request: HttpRequest, started: float, on_first_token: Callable[[], None] | None
