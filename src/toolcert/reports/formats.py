@@ -24,6 +24,7 @@ RENDERERS: Mapping[str, Mapping[str, str]] = {
         "junit": "junit_verify:verify_junit",
         "markdown": "markdown_verify:verify_markdown",
         "csv": "csv_verify:verify_csv",
+        "html": "html.verify_page:verify_html",
         "badge": "badge:verify_badge",
     },
 }

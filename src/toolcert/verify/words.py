@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from toolcert.core.findings import Severity
 from toolcert.verify.figures import Share, VerifySummary
@@ -11,6 +12,14 @@ GOOD = 0.99
 """An agent that makes ten calls in a row then meets an invalid one in less than a tenth of its runs."""
 USABLE = 0.9
 """Below this, every other run of ten calls fails: no retry logic makes that an agent."""
+
+
+class Level(StrEnum):
+    """What the figures make of a run."""
+
+    FIT = "Fit for agents"
+    CARE = "Usable with care"
+    UNFIT = "Not fit for agents"
 
 
 def headline(summary: VerifySummary) -> str:
@@ -22,9 +31,7 @@ def headline(summary: VerifySummary) -> str:
         return f"No tool was called: {_rows(rows.answered)} answered, all in text."
     if not summary.valid.n:
         return f"Nothing can be said about validity: {rows.called} answers call tools, none with a usable schema."
-    return (
-        f"{_level(summary)}: {_percent(summary.valid)} of the answers with calls are valid ({interval(summary.valid)})."
-    )
+    return f"{_reached(summary)}: {_percent(summary.valid)} of the answers with calls are valid ({interval(summary.valid)})."
 
 
 def next_lines(summary: VerifySummary) -> tuple[str, ...]:
@@ -39,12 +46,19 @@ def interval(share: Share) -> str:
     return f"{share.k}/{share.n}, {100 * share.low:.1f} to {100 * share.high:.1f}"
 
 
-def _level(summary: VerifySummary) -> str:
+def level(summary: VerifySummary) -> Level | None:
+    """What the figures make of a run; None where they say nothing."""
+    if summary.nothing_measured or not summary.valid.n:
+        return None
+    return _reached(summary)
+
+
+def _reached(summary: VerifySummary) -> Level:
     rows = summary.rows
     worst = min(rows.passed / rows.answered, summary.valid.value or 0.0)
     if worst >= GOOD:
-        return "Fit for agents"
-    return "Usable with care" if worst >= USABLE else "Not fit for agents"
+        return Level.FIT
+    return Level.CARE if worst >= USABLE else Level.UNFIT
 
 
 def _next_lines(summary: VerifySummary) -> Iterator[str]:

@@ -17,7 +17,7 @@ from toolcert.version import __version__
 
 STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "phone", "print")
 """In this order: later sheets refine earlier ones."""
-SCRIPTS = ("theme", "copy", "sort", "filter", "matrix", "reveal")
+SCRIPTS = ("theme", "copy", "sort", "filter", "more", "matrix", "reveal")
 _CODE = Markup("<code>{}</code>")
 
 

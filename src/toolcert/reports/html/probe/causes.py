@@ -6,6 +6,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
 from toolcert.probes.scorecard import Cause, ProbeSummary
+from toolcert.reports.html.titles import full_title
 from toolcert.reports.labels import label_of, reproduce
 from toolcert.reports.text import count, plural, shorten, visible
 
@@ -49,7 +50,7 @@ def _row(summary: ProbeSummary, cause: Cause, addresses: dict[str, str], labels:
         code=cause.code,
         severity=cause.severity.value,
         tone=TONES[cause.severity],
-        title=cause.title,
+        title=full_title(cause.code, cause.title),
         meaning=kind.meaning,
         cause=kind.cause,
         remedy=kind.remedy,

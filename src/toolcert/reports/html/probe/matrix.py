@@ -94,9 +94,7 @@ def _column(probe: ProbeColumn, passed: Counter[str]) -> ColumnView:
 
 
 def _line(model: ModelSummary, *, dense: bool) -> tuple[GroupView, ...]:
-    return tuple(
-        _group(list(cells), dense=dense) for _, cells in groupby(model.cells, lambda cell: cell.group)
-    )
+    return tuple(_group(list(cells), dense=dense) for _, cells in groupby(model.cells, lambda cell: cell.group))
 
 
 def _group(cells: list[Cell], *, dense: bool) -> GroupView:

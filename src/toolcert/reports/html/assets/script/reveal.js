@@ -4,7 +4,7 @@
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let element = target; element; element = element.parentElement) {
-      element.classList.remove("away");
+      element.classList.remove("away", "limited");
       if (element.tagName === "DETAILS") element.open = true;
     }
     if (target.tagName === "DETAILS") target.scrollIntoView();
