@@ -25,6 +25,10 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "demo": Entry("toolcert.cli.demo:demo", "Probe simulated models, and a real small one, on this machine."),
     },
     "Read results": {
+        "compare": Entry(
+            "toolcert.cli.compare:compare", "Is this vendor the same as the baseline, and how sure are we?"
+        ),
+        "bless": Entry("toolcert.cli.bless:bless", "Keep a run as a named baseline to compare with."),
         "report": Entry("toolcert.cli.report:report", "Write reports about a finished run, in any format."),
         "show": Entry("toolcert.cli.show:show", "Show one row of a run: request, answer, findings, curl."),
         "dataset": Entry("toolcert.cli.dataset:dataset", "Check or describe a dataset of requests."),

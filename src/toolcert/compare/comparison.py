@@ -92,7 +92,7 @@ class Figure(Value):
         return Standing.WITHIN if self.value >= self.ceiling_interval.lower else Standing.OVERLAPS
 
 
-class Test(Value):
+class ChanceTest(Value):
     """One question to chance, with its answer."""
 
     name: str
@@ -263,7 +263,7 @@ class VendorComparison(Value):
     compared: int
     """Rows in the matrix."""
     figures: tuple[Figure, ...]
-    tests: tuple[Test, ...]
+    tests: tuple[ChanceTest, ...]
     margins: tuple[MarginTest, ...]
     schema: SchemaFigures
     baseline_schema: SchemaFigures

@@ -11,6 +11,8 @@ from toolcert.core.values import Value
 MAX_KINDS = 8192
 """Beyond this the rarer texts are no longer told apart; a kind must fit two bytes per row."""
 OTHER = "(other)"
+_REASONS = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
+_MOST_CALLS = 16
 
 KindKey: TypeAlias = tuple[
     bool | None, str | None, bool | None, bool | None, bool, int, int, str, str | None, str | None, str | None
@@ -70,7 +72,7 @@ class Kinds:
         if key in self._codes:  # entered a moment ago
             return self._codes[key]
         if len(self.kinds) >= MAX_KINDS:
-            key = (*key[:6], 0, key[7], _known(key[8]), _known(key[9]), _known(key[10]))
+            key = _coarse(key)
             if key in self._codes:
                 return self._codes[key]
         code = self._codes[key] = len(self.kinds)
@@ -78,5 +80,13 @@ class Kinds:
         return code
 
 
-def _known(text: str | None) -> str | None:
+def _coarse(key: KindKey) -> KindKey:
+    """The same kind without what may differ from row to row."""
+    called, finish, valid, correct, text_beside, calls, _, _, answered, fingerprint, style = key
+    finish = finish if finish in _REASONS else OTHER
+    calls = min(calls, _MOST_CALLS)
+    return called, finish, valid, correct, text_beside, calls, 0, OTHER, _any(answered), _any(fingerprint), _any(style)
+
+
+def _any(text: str | None) -> str | None:
     return None if text is None else OTHER

@@ -9,16 +9,12 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import TypeAlias
 
 from toolcert.compare.columns import NO_TOKENS
 from toolcert.compare.kinds import Kind
 from toolcert.compare.matching import NOBODY, repeated_contents
 from toolcert.compare.rundata import RunData
 from toolcert.core.values import Value
-
-Fact: TypeAlias = "Callable[[Answer], bool | None]"
-"""What is looked at in an answer; None where it cannot be told."""
 
 
 class Answer(Value):
@@ -32,6 +28,23 @@ class Answer(Value):
     @property
     def measured(self) -> bool:
         return self.kind is not None and self.kind.measured
+
+    @property
+    def called(self) -> bool:
+        """Structured calls were made."""
+        return self.kind is not None and self.kind.called is True
+
+    @property
+    def calls(self) -> int:
+        return 0 if self.kind is None else self.kind.calls
+
+    @property
+    def valid(self) -> bool | None:
+        return None if self.kind is None else self.kind.valid
+
+    @property
+    def correct(self) -> bool | None:
+        return None if self.kind is None else self.kind.correct
 
 
 class Pattern(Value):

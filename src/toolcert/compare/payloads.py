@@ -24,14 +24,17 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 def canonical_call(call: Call) -> bytes:
-    """One call as bytes: equal calls, equal bytes; arguments that do not parse count as they stand."""
+    """One call as bytes: equal calls, equal bytes.
+
+    No arguments are the same as an empty object, and arguments that do not parse count as they stand.
+    """
     arguments: Any = call.function.arguments
-    if isinstance(arguments, str):
+    if isinstance(arguments, str) and arguments:
         try:
             arguments = _decode(arguments)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             arguments = call.function.arguments
-    return _encode([call.function.name, arguments])
+    return _encode([call.function.name, arguments or {}])
 
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:

@@ -30,6 +30,8 @@ class Plan(Value):
     power: float
     tests: int
     """Tests that share alpha."""
+    measured: bool = False
+    """The noise was measured on two runs, not assumed."""
 
 
 def plan(

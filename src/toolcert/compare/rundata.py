@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from toolcert.compare.columns import CHUNK, Columns
@@ -99,8 +100,9 @@ class RunData:
         """Names by code; a row may belong to several."""
         return list(self._group_codes)
 
+    @cached_property
     def kind_counts(self) -> list[tuple[Kind, int]]:
-        """The kinds of rows and how many there are of each."""
+        """The kinds of rows and how many there are of each; for when all rows are read."""
         return [(self.kinds.kinds[code], count) for code, count in Counter(self.columns.kind).items()]
 
     def line(self, place: int) -> bytes:

@@ -27,6 +27,10 @@ RENDERERS: Mapping[str, Mapping[str, str]] = {
         "html": "html.verify_page:verify_html",
         "badge": "badge:verify_badge",
     },
+    "compare": {
+        "json": "json_compare:compare_json",
+        "markdown": "markdown_compare:compare_markdown",
+    },
 }
 """Job to format to `module:function`; loaded when asked for, because templates and XML are not free."""
 

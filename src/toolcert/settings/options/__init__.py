@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from toolcert.settings.option import Option
 from toolcert.settings.options.asking import ASKING
+from toolcert.settings.options.comparing import COMPARING
 from toolcert.settings.options.connection import CONNECTION
 from toolcert.settings.options.output import OUTPUT, REPORTS
 from toolcert.settings.options.probing import PROBING
@@ -23,7 +24,7 @@ def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
     return table
 
 
-OPTIONS: dict[str, Option] = _table(CONNECTION, ASKING, PROBING, VERIFYING, OUTPUT, REMEMBERING)
+OPTIONS: dict[str, Option] = _table(CONNECTION, ASKING, PROBING, VERIFYING, COMPARING, OUTPUT, REMEMBERING)
 BY_KEY: dict[str, Option] = {option.key: option for option in OPTIONS.values()}
 ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.values() if option.per_endpoint)
 
@@ -36,6 +37,7 @@ def names(*groups: tuple[Option, ...]) -> tuple[str, ...]:
 __all__ = [
     "ASKING",
     "BY_KEY",
+    "COMPARING",
     "CONNECTION",
     "ENDPOINT_KEYS",
     "OPTIONS",

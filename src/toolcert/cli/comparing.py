@@ -1,0 +1,119 @@
+"""What `toolcert compare` does once its options are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import msgspec
+
+from toolcert.compare.comparing import compare, measured_noise
+from toolcert.compare.comparison import Comparison, VendorComparison, Verdict
+from toolcert.compare.confusion import Trigger
+from toolcert.compare.matching import Match
+from toolcert.compare.options import Options
+from toolcert.compare.power import USUAL_NOISE, Plan, plan
+from toolcert.compare.rundata import By
+from toolcert.core.errors import ExitCode, UsageError
+from toolcert.core.findings import Severity
+from toolcert.reports.destinations import STDOUT
+from toolcert.reports.formats import check_destinations, formats, write_reports
+from toolcert.reports.text import count, plural
+from toolcert.settings import Settings
+
+REGRESSION, INCONCLUSIVE, MISSING, NONE = "regression", "inconclusive", "missing", "none"
+_REGRESSIONS = (Verdict.DEGRADED, Verdict.DIFFERENT)
+_ROWS_ON_CONSOLE = 3
+_ROWS_IN_REPORTS = 100
+
+
+def run(settings: Settings) -> int:
+    """Plan, or compare, print, write and gate."""
+    gates = _gates(settings)
+    if settings.plan:
+        _print_plan(_plan(settings))
+        return ExitCode.OK
+    destinations = _destinations(settings)
+    comparison = compare(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
+    if STDOUT not in destinations.values():
+        from toolcert.reports.console_compare import compare_lines
+
+        for line in compare_lines(comparison):
+            click.echo(line)
+    write_reports("compare", comparison, destinations)
+    return _gate(comparison, gates)
+
+
+def _options(settings: Settings, *, in_full: bool) -> Options:
+    return Options(
+        trigger=Trigger(settings.trigger),
+        match=Match(settings.match),
+        margin=settings.margin,
+        alpha=settings.alpha,
+        by=None if settings.by is None else By(settings.by),
+        seed=settings.seed or 0,
+        force=settings.force,
+        rows=_ROWS_IN_REPORTS if in_full else _ROWS_ON_CONSOLE,
+        baselines=settings.baselines,
+    )
+
+
+def _destinations(settings: Settings) -> dict[str, str]:
+    chosen = {name: getattr(settings, name) for name in ("json", "markdown", "html") if getattr(settings, name)}
+    check_destinations(chosen)
+    for name in chosen:
+        if name not in formats("compare"):
+            raise UsageError(
+                f"a comparison has no {name} report yet.", remedy=f"Formats: {', '.join(formats('compare'))}."
+            )
+    return chosen
+
+
+def _gates(settings: Settings) -> tuple[str, ...]:
+    """What ends with exit code 1; a comparison gates on missing rows unless told otherwise."""
+    given = [word.strip() for entry in settings.fail_on for word in entry.split(",") if word.strip()]
+    for word in given:
+        if word not in (REGRESSION, INCONCLUSIVE, MISSING, NONE, *Severity) and "." not in word:
+            raise UsageError(
+                f"--fail-on {word} is not known.",
+                remedy="Use regression, inconclusive, missing, none, a severity or the code of a finding.",
+            )
+    return tuple(given) or (MISSING,)
+
+
+def _gate(comparison: Comparison, gates: tuple[str, ...]) -> int:
+    complaints = [text for vendor in comparison.vendors for text in _complaints(vendor, gates)]
+    for complaint in complaints:
+        click.echo(complaint, err=True)
+    return ExitCode.FAILED if complaints else ExitCode.OK
+
+
+def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[str]:
+    label = vendor.side.label
+    if REGRESSION in gates and vendor.verdict in _REGRESSIONS:
+        yield f"--fail-on regression: {label} is {vendor.verdict}."
+    if INCONCLUSIVE in gates and vendor.verdict is Verdict.INCONCLUSIVE:
+        yield f"--fail-on inconclusive: {label} could not be decided."
+    if MISSING in gates and vendor.missing.rows:
+        yield f"--fail-on missing: {label} owes {plural(vendor.missing.rows, 'row')}."
+    for finding in vendor.findings:
+        if finding.code in gates or finding.severity in gates:
+            yield f"--fail-on {finding.code}: {label}, {plural(finding.rows, 'row')}."
+
+
+def _plan(settings: Settings) -> Plan:
+    """The rows needed; the noise is measured where two runs of the baseline are given."""
+    noise = measured_noise(settings.baseline, _options(settings, in_full=False))
+    planned = plan(
+        settings.effect, noise=USUAL_NOISE if noise is None else noise, alpha=settings.alpha, power=settings.power
+    )
+    return msgspec.structs.replace(planned, measured=noise is not None)
+
+
+def _print_plan(planned: Plan) -> None:
+    click.echo(f"{count(planned.rows)} rows are needed to find a difference on {100 * planned.effect:g} % of them.")
+    click.echo(
+        f"Assumed: two runs of the baseline decide differently on {100 * planned.noise:.1f} % of the rows"
+        f"{' (measured)' if planned.measured else ''}, {100 * planned.power:g} % chance to find it, "
+        f"{100 * planned.alpha:g} % chance of a false alarm shared by {planned.tests} tests."
+    )

@@ -1,0 +1,186 @@
+"""The whole comparison: read, match, measure each vendor, correct for many questions, decide, sort."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from toolcert.compare.blessing import check_same_question
+from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, Side, VendorComparison
+from toolcert.compare.inputs import Source, describe, distinct_labels, is_mixed, locate, read_source
+from toolcert.compare.matching import NOBODY, Match, count_matching, find_partners
+from toolcert.compare.measuring import Draft, measure
+from toolcert.compare.options import Options
+from toolcert.compare.pairing import Pairing
+from toolcert.compare.rundata import RunData
+from toolcert.compare.sampling import refuse_other_content, refuse_other_sampling
+from toolcert.compare.significance import holm
+from toolcert.compare.verdict import Case, decide
+from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
+from toolcert.core.findings import Severity
+from toolcert.version import __version__
+
+_DEFAULTS = Options()
+
+
+def compare(baselines: Sequence[str], vendors: Sequence[str], options: Options = _DEFAULTS) -> Comparison:
+    """Hold vendors against a baseline; its further runs, if any, give the noise ceiling.
+
+    Names are run folders, results files or blessed baselines. Vendors are read one after the other, so
+    their number does not matter for memory.
+    """
+    if not baselines or not vendors:
+        raise UsageError("a comparison needs at least one baseline and one vendor.")
+    return _Comparing(baselines, vendors, options).result()
+
+
+def measured_noise(baselines: Sequence[str], options: Options = _DEFAULTS) -> float | None:
+    """Share of rows on which two runs of the baseline decide differently; None with fewer than two runs."""
+    if len(baselines) < 2:
+        return None
+    cells = compare(baselines[:1], baselines[1:2], options).vendors[0].cells
+    return (cells.fp + cells.fn) / cells.n if cells.n else None
+
+
+class _Comparing:
+    """The runs that take part, and the baseline read."""
+
+    def __init__(self, baselines: Sequence[str], vendors: Sequence[str], options: Options) -> None:
+        self._options = options
+        folder = Path(options.baselines)
+        sources = [locate(word, folder, force=options.force) for word in (*baselines, *vendors)]
+        labels = distinct_labels(sources)
+        named = [msgspec.structs.replace(source, label=label) for source, label in zip(sources, labels, strict=True)]
+        self._mixed = is_mixed(named)
+        self._baseline_source, *self._further_sources = named[: len(baselines)]
+        self._vendor_sources = named[len(baselines) :]
+        self._baseline = self._read(self._baseline_source, reference=True)
+        self._further = [self._read(source) for source in self._further_sources]
+        self._further_partners = [self._match(self._baseline, run) for run in self._further]
+
+    def result(self) -> Comparison:
+        drafts = [self._measure(source) for source in self._vendor_sources]
+        vendors = _decided(drafts, self._options)
+        return Comparison(
+            toolcert=__version__,
+            trigger=self._options.trigger,
+            match=self._options.match,
+            alpha=self._options.alpha,
+            margin=self._options.margin,
+            seed=self._options.seed,
+            baseline=describe(self._baseline_source, self._baseline),
+            further=tuple(
+                describe(source, run) for source, run in zip(self._further_sources, self._further, strict=True)
+            ),
+            vendors=tuple(sorted(vendors, key=lambda vendor: -vendor.score)),
+            by=None if self._options.by is None else str(self._options.by),
+            notes=tuple(self._notes()),
+        )
+
+    def _read(self, source: Source, *, reference: bool = False) -> RunData:
+        by = self._options.by if reference else None
+        return read_source(source, self._options.match, mixed=self._mixed, by=by)
+
+    def _measure(self, source: Source) -> Draft:
+        run = self._read(source)
+        side = describe(source, run)
+        self._check_blessing(side)
+        partners = self._match(self._baseline, run)
+        matching = count_matching(self._baseline.columns, run.columns, partners, self._options.match)
+        others = [(run, partners), *zip(self._further, self._further_partners, strict=True)]
+        pairing = Pairing(self._baseline, others)
+        if not any(pattern.measured for pattern in pairing.patterns):
+            raise NothingMeasuredError(
+                f"{source.label} answered none of the {matching.matched} rows it shares with the baseline."
+            )
+        return measure(side, pairing, matching, self._options)
+
+    def _match(self, baseline: RunData, run: RunData) -> array[int]:
+        partners = find_partners(baseline.columns, run.columns, self._options.match)
+        if all(partner == NOBODY for partner in partners):
+            raise InputError(
+                f"{baseline.label} and {run.label} have no row in common: they are runs of different datasets.",
+                remedy="Compare runs of the same dataset.",
+            )
+        if not self._options.force:
+            refuse_other_sampling(baseline, run, partners)
+            if self._options.match is Match.INDEX:
+                refuse_other_content(baseline, run, partners)
+        return partners
+
+    def _check_blessing(self, vendor: Side) -> None:
+        blessing = self._baseline_source.blessing
+        if blessing is not None and not self._options.force:
+            check_same_question(blessing, vendor.label, vendor.dataset_digest, vendor.parameters)
+
+    def _notes(self) -> list[str]:
+        notes = []
+        for run in (self._baseline, *self._further):
+            if run.torn:
+                notes.append(f"The last line of {run.label} was cut off and is left out.")
+            if run.manifest is None:
+                notes.append(f"{run.label} has no manifest, so there is no digest of its dataset to check.")
+        if not self._further:
+            notes.append("There is one baseline run, so no noise ceiling: name a second one after --baseline.")
+        return notes
+
+
+def _decided(drafts: Sequence[Draft], options: Options) -> list[VendorComparison]:
+    """Verdicts, after the p-values of all vendors and tests were corrected together."""
+    adjusted = iter(holm([test.p for draft in drafts for test in draft.raw_tests]))
+    result = []
+    for draft in drafts:
+        tests = tuple(
+            ChanceTest(
+                name=test.name,
+                question=test.question,
+                p=test.p,
+                adjusted=corrected,
+                more=test.more,
+                less=test.less,
+                detected=corrected < options.alpha,
+            )
+            for test, corrected in ((test, next(adjusted)) for test in draft.raw_tests)
+        )
+        result.append(_with_verdict(draft, tests, options))
+    return result
+
+
+def _with_verdict(draft: Draft, tests: tuple[ChanceTest, ...], options: Options) -> VendorComparison:
+    figures = draft.figures
+    case = Case(
+        tests=tests,
+        margins=figures.margins,
+        tokens=figures.tokens,
+        tokens_decide=draft.tokens_decide,
+        cells=figures.cells,
+        usual=draft.usual,
+        margin=options.margin,
+        alpha=options.alpha,
+    )
+    decided = decide(case)
+    return msgspec.structs.replace(
+        figures,
+        verdict=decided.verdict,
+        headline=decided.headline,
+        reasons=decided.reasons,
+        tests=tests,
+        findings=(*_trigger_findings(tests), *figures.findings),
+    )
+
+
+def _trigger_findings(tests: Sequence[ChanceTest]) -> list[CompareFinding]:
+    """Calling more or less often than the baseline, where chance does not explain it."""
+    return [
+        CompareFinding(
+            code="trigger.under" if test.more > test.less else "trigger.over",
+            severity=Severity.WARNING,
+            rows=abs(test.more - test.less),
+            evidence=f"{test.more} rows on which only the baseline calls, {test.less} on which only the vendor does",
+        )
+        for test in tests
+        if test.name == "call_rate" and test.detected
+    ]

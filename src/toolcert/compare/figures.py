@@ -1,0 +1,189 @@
+"""The figures of a comparison: each with its interval, its ceiling and what senseless callers would score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+
+import msgspec
+
+from toolcert.compare.answers import Given, read_answer, same_parameters
+from toolcert.compare.bootstrap import bootstrap
+from toolcert.compare.cells import Decisions, both_call, further_pairs, payload_rates, vendor_pairs
+from toolcert.compare.comparison import Figure, TokenDifferences
+from toolcert.compare.confusion import (
+    METRICS,
+    Confusion,
+    always_calling,
+    best_at_these_rates,
+    calling_at_random,
+)
+from toolcert.compare.pairing import Answer, Pairing, Pattern
+from toolcert.core.statistics import Interval, Rate, wilson
+from toolcert.core.values import Value
+
+_ALL_UP_TO = 1000
+"""So many rows are compared parameter by parameter; of more, a sample is."""
+_SAMPLED = 400
+_RESAMPLED = ("f1", "kappa", "mcc")
+
+
+class Settings(Value):
+    """What shapes the figures."""
+
+    confidence: float
+    seed: int
+
+
+class _Measured(Value):
+    """A figure of one side: its value with what is known about it."""
+
+    value: float | None = None
+    interval: Interval | None = None
+    rate: Rate | None = None
+    sampled: bool = False
+
+
+def decision_figures(pairing: Pairing, decisions: Decisions, settings: Settings) -> list[Figure]:
+    """Agreement, precision, recall, F1, kappa and MCC of the decision to call."""
+    cells = decisions.cells(vendor_pairs(pairing))
+    vendor = _measure_decision(pairing, decisions, cells, settings, others=lambda pattern: (pattern.vendor,))
+    runs = len(pairing.others) - 1
+    ceiling: dict[str, _Measured] = {}
+    if runs:
+        own = decisions.cells(further_pairs(pairing))
+        ceiling = _measure_decision(
+            pairing, decisions, own, settings, others=lambda pattern: pattern.further, runs=runs
+        )
+    always, blind, best = always_calling(cells), calling_at_random(cells), best_at_these_rates(cells)
+    return [
+        _figure(
+            name,
+            "decision",
+            vendor[name],
+            ceiling.get(name),
+            always=metric(always),
+            blind=metric(blind),
+            best=metric(best),
+        )
+        for name, metric in METRICS.items()
+    ]
+
+
+def _measure_decision(
+    pairing: Pairing,
+    decisions: Decisions,
+    cells: Confusion,
+    settings: Settings,
+    *,
+    others: Callable[[Pattern], Iterable[Answer]],
+    runs: int = 1,
+) -> dict[str, _Measured]:
+    """Proportions with Wilson intervals, the others resampled; several ceiling runs are resampled throughout."""
+    rates = {
+        "agreement": Rate(k=round(cells.tp + cells.tn), n=round(cells.n)),
+        "precision": Rate(k=round(cells.tp), n=round(cells.tp + cells.fp)),
+        "recall": Rate(k=round(cells.tp), n=round(cells.tp + cells.fn)),
+    }
+    resampled = [name for name in METRICS if runs > 1 or name in _RESAMPLED]
+    intervals = bootstrap(
+        decisions.clusters(pairing, others),
+        [_of_sums(METRICS[name]) for name in resampled],
+        confidence=settings.confidence,
+        seed=settings.seed,
+    )
+    found: dict[str, Interval | None] = dict(zip(resampled, intervals, strict=True))
+    for name, rate in rates.items():
+        found.setdefault(name, wilson(rate.k, rate.n, settings.confidence))
+    return {
+        name: _Measured(value=metric(cells), interval=found[name], rate=rates.get(name))
+        for name, metric in METRICS.items()
+    }
+
+
+def _of_sums(metric: Callable[[Confusion], float | None]) -> Callable[[Sequence[float]], float | None]:
+    return lambda sums: metric(Confusion(tp=sums[0], fp=sums[1], fn=sums[2], tn=sums[3]))
+
+
+def payload_figures(pairing: Pairing, settings: Settings) -> list[Figure]:
+    """Names, number of calls, all arguments and single parameters on rows where both call."""
+    vendor = payload_rates(vendor_pairs(pairing))
+    ceiling = payload_rates(further_pairs(pairing)) if len(pairing.others) > 1 else {}
+    figures = [
+        _figure(name, "payload", _of_rate(rate, settings), _of_rate(ceiling[name], settings) if ceiling else None)
+        for name, rate in vendor.items()
+    ]
+    own = _parameters(pairing, 0, settings)
+    further = [_parameters(pairing, which, settings) for which in range(1, len(pairing.others))]
+    pooled = _pooled(further, settings) if further else None
+    return [*figures, _figure("parameters", "payload", own, pooled)]
+
+
+def _parameters(pairing: Pairing, which: int, settings: Settings) -> _Measured:
+    """Single parameters that agree, from the answers themselves; rows are sampled where there are many."""
+    run, partners = pairing.others[which]
+
+    def other(pattern: Pattern) -> Answer:
+        return (pattern.vendor, *pattern.further)[which]
+
+    places = pairing.places(lambda pattern: both_call(pattern.baseline, other(pattern)))
+    sampled = len(places) > _ALL_UP_TO
+    if sampled:
+        places = sorted(Random(settings.seed).sample(places, _SAMPLED))  # noqa: S311 - sampling rows
+    k = n = 0
+    for place in places:
+        own = read_answer(pairing.baseline, place)
+        alike = other(pairing.patterns[pairing.ids[place]]).same_payload
+        same, total = _same(own, own if alike else read_answer(run, partners[place]))
+        k, n = k + same, n + total
+    return msgspec.structs.replace(_of_rate(Rate(k=k, n=n), settings), sampled=sampled)
+
+
+def _same(own: Given, theirs: Given) -> tuple[int, int]:
+    if own.reply is None or theirs.reply is None:
+        return 0, 0
+    return same_parameters(own.reply.tool_calls, theirs.reply.tool_calls)
+
+
+def _pooled(measured: list[_Measured], settings: Settings) -> _Measured:
+    rate = Rate()
+    for one in measured:
+        rate += one.rate or Rate()
+    return _of_rate(rate, settings)
+
+
+def token_figure(tokens: TokenDifferences, settings: Settings) -> Figure:
+    """How often the prompt has the same number of tokens."""
+    ceiling = _of_rate(tokens.ceiling_equal, settings) if tokens.ceiling_equal is not None else None
+    return _figure("prompt_tokens", "deterministic", _of_rate(tokens.equal, settings), ceiling)
+
+
+def _of_rate(rate: Rate, settings: Settings) -> _Measured:
+    return _Measured(value=rate.value, interval=wilson(rate.k, rate.n, settings.confidence), rate=rate)
+
+
+def _figure(
+    name: str,
+    family: str,
+    vendor: _Measured,
+    ceiling: _Measured | None,
+    *,
+    always: float | None = None,
+    blind: float | None = None,
+    best: float | None = None,
+) -> Figure:
+    above = ceiling or _Measured()
+    return Figure(
+        name=name,
+        family=family,
+        value=vendor.value,
+        interval=vendor.interval,
+        rate=vendor.rate,
+        ceiling=above.value,
+        ceiling_interval=above.interval,
+        ceiling_rate=above.rate,
+        always=always,
+        blind=blind,
+        best=best,
+        sampled=vendor.sampled,
+    )

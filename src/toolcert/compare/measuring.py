@@ -1,0 +1,142 @@
+"""One vendor measured against the baseline: every figure, before the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from toolcert.compare import evidence, figures
+from toolcert.compare.cells import Decisions, further_pairs, payload_rates, vendor_pairs
+from toolcert.compare.chance import RawTest, raw_tests
+from toolcert.compare.comparison import CompareFinding, GroupFigures, Side, VendorComparison, Verdict
+from toolcert.compare.confusion import Confusion
+from toolcert.compare.margins import Limits, margin_tests
+from toolcert.compare.matching import Matching
+from toolcert.compare.missing import count_missing
+from toolcert.compare.options import Options
+from toolcert.compare.pairing import Answer, Pairing
+from toolcert.compare.schemas import schema_figures
+from toolcert.compare.telling import Differences, telling_rows
+from toolcert.core.findings import Severity
+from toolcert.core.statistics import Rate
+from toolcert.core.values import Value
+
+
+class Draft(Value):
+    """A vendor's figures, and what its verdict will rest on."""
+
+    figures: VendorComparison
+    raw_tests: tuple[RawTest, ...]
+    tokens_decide: bool
+    usual: float | None
+
+
+def measure(side: Side, pairing: Pairing, matching: Matching, options: Options) -> Draft:
+    """All that can be said about a vendor without knowing the others."""
+    decisions = Decisions(options.trigger)
+    cells = decisions.cells(vendor_pairs(pairing))
+    ceiling = decisions.cells(further_pairs(pairing)) if len(pairing.others) > 1 else None
+    settings = figures.Settings(confidence=options.confidence, seed=options.seed)
+    tokens = evidence.token_differences(pairing)
+    measured = VendorComparison(
+        side=side,
+        verdict=Verdict.INCONCLUSIVE,
+        headline="",
+        reasons=(),
+        matching=matching,
+        missing=count_missing(pairing, decisions, cells),
+        cells=cells,
+        ceiling_cells=ceiling,
+        compared=round(cells.n),
+        figures=(
+            *figures.decision_figures(pairing, decisions, settings),
+            *figures.payload_figures(pairing, settings),
+            figures.token_figure(tokens, settings),
+        ),
+        tests=(),
+        margins=tuple(margin_tests(pairing, decisions, Limits(margin=options.margin, confidence=options.confidence))),
+        schema=schema_figures(pairing.vendor),
+        baseline_schema=schema_figures(pairing.baseline),
+        signs=tuple(evidence.signs(pairing, tokens, options.confidence)),
+        tokens=tokens,
+        findings=tuple(_findings(pairing, tokens.equal)),
+        groups=tuple(_groups(pairing, decisions)) if options.by is not None else (),
+        rows=tuple(telling_rows(pairing, decisions, options.rows)),
+        differing=Differences(pairing, decisions).counts(),
+        notes=tuple(_notes(side, matching)),
+    )
+    return Draft(
+        figures=measured,
+        raw_tests=tuple(raw_tests(pairing, decisions)),
+        tokens_decide=evidence.tokens_decide(tokens, options.confidence),
+        usual=_usual(cells, ceiling),
+    )
+
+
+def _usual(cells: Confusion, ceiling: Confusion | None) -> float | None:
+    """Rows on which the baseline would differ from itself, out of as many as were compared."""
+    if ceiling is None or not ceiling.n:
+        return None
+    return (ceiling.fp + ceiling.fn) / ceiling.n * cells.n
+
+
+def _findings(pairing: Pairing, equal_tokens: Rate) -> list[CompareFinding]:
+    found = []
+    differing = equal_tokens.n - equal_tokens.k
+    if differing:
+        text = f"prompt tokens differ from the baseline's on {differing} of {equal_tokens.n} rows"
+        found.append(
+            CompareFinding(code="usage.prompt_tokens_differ", severity=Severity.WARNING, rows=differing, evidence=text)
+        )
+    for run in (pairing.vendor, pairing.baseline):
+        named = evidence.answered_as_asked(run)
+        if named.k < named.n:
+            names = Counter({(kind.asked, kind.answered): count for kind, count in run.kind_counts if kind.answered})
+            (asked, answered), _ = names.most_common(1)[0]
+            found.append(
+                CompareFinding(
+                    code="identity.model_differs",
+                    severity=Severity.WARNING,
+                    rows=named.n - named.k,
+                    evidence=f"{run.label} was asked as {asked} and answered as {answered}",
+                )
+            )
+    return found
+
+
+def _groups(pairing: Pairing, decisions: Decisions) -> list[GroupFigures]:
+    """The figures of each group, the largest first."""
+    result = []
+    for name, counts in pairing.by_group().items():
+        patterns = [(pairing.patterns[number], count) for number, count in counts.items()]
+        own = [(pattern.baseline, pattern.vendor, count) for pattern, count in patterns]
+        further = [(pattern.baseline, other, count) for pattern, count in patterns for other in pattern.further]
+        cells = decisions.cells(own)
+        result.append(
+            GroupFigures(
+                name=name,
+                cells=cells,
+                agreement=_agreement(cells),
+                ceiling=_agreement(decisions.cells(further)) if further else None,
+                arguments=_arguments(own),
+            )
+        )
+    return sorted(result, key=lambda group: -group.cells.n)
+
+
+def _agreement(cells: Confusion) -> Rate:
+    return Rate(k=round(cells.tp + cells.tn), n=round(cells.n))
+
+
+def _arguments(pairs: list[tuple[Answer, Answer, int]]) -> Rate:
+    return payload_rates(pairs)["arguments"]
+
+
+def _notes(side: Side, matching: Matching) -> list[str]:
+    notes = []
+    if side.torn:
+        notes.append(f"The last line of {side.label} was cut off and is left out.")
+    if side.foreign:
+        notes.append(f"{side.label} has no manifest, so there is no digest of its dataset to check.")
+    if matching.baseline_repeats:
+        notes.append(f"{matching.baseline_repeats} rows repeat an earlier question; repeats are resampled together.")
+    return notes

@@ -1,0 +1,88 @@
+"""How the console, Markdown and pages name the figures of a comparison."""
+
+from __future__ import annotations
+
+from toolcert.compare.comparison import Figure, Missing, VendorComparison, Verdict
+from toolcert.core.statistics import Interval
+from toolcert.reports.text import NO_VALUE, count, plural
+
+FIGURE_NAMES = {
+    "agreement": "Agreement",
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "kappa": "Kappa",
+    "mcc": "MCC",
+    "tool_name": "Tool name",
+    "call_count": "Number of calls",
+    "arguments": "All arguments",
+    "parameters": "Each parameter",
+    "prompt_tokens": "Prompt tokens equal",
+}
+FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
+VERDICT_ROLES = {
+    Verdict.EQUIVALENT: "good",
+    Verdict.DIFFERENT: "half",
+    Verdict.DEGRADED: "bad",
+    Verdict.INCONCLUSIVE: "unknown",
+}
+BUCKET_NAMES = {
+    "InvalidJson": "Invalid JSON",
+    "UnknownName": "Unknown tool name",
+    "NoSchema": "Tool without schema",
+    "BadSchema": "Broken schema in the dataset",
+    "Empty": "Empty, nothing required",
+    "DoubleEncoded": "Double-encoded JSON",
+    "NotString": "Not a string",
+}
+
+
+def figure_name(figure: Figure) -> str:
+    """A figure in words."""
+    return FIGURE_NAMES.get(figure.name, figure.name) + (" (sample)" if figure.sampled else "")
+
+
+def bucket_name(bucket: str) -> str:
+    """A schema bucket in words."""
+    if bucket.startswith("SchemaMismatch."):
+        return f"Schema mismatch: {bucket.partition('.')[2]}"
+    return BUCKET_NAMES.get(bucket, bucket)
+
+
+def decimal(value: float | None) -> str:
+    """A figure with three digits; n/a is never a zero."""
+    return NO_VALUE if value is None else f"{value:.3f}".replace("-0.000", "0.000")
+
+
+def span(interval: Interval | None) -> str:
+    """An interval as people read it."""
+    return NO_VALUE if interval is None else f"{interval.lower:.2f} to {interval.upper:.2f}"
+
+
+def matching_line(vendor: VendorComparison) -> str:
+    """How the rows of both runs met."""
+    matching = vendor.matching
+    parts = [
+        f"{plural(matching.matched, 'row')} matched",
+        f"{count(matching.baseline_only)} only in the baseline",
+        f"{count(matching.vendor_only)} only in the vendor",
+    ]
+    repeats = max(matching.baseline_repeats, matching.vendor_repeats)
+    if repeats:
+        parts.append(f"{count(repeats)} repeated")
+    return f"{', '.join(parts)}; {count(vendor.compared)} compared"
+
+
+def missing_line(missing: Missing) -> str:
+    """What could not be compared, and what that could hide; empty where nothing is missing."""
+    parts = []
+    if missing.vendor_failed:
+        parts.append(f"{count(missing.vendor_failed)} without an answer of the vendor")
+    if missing.vendor_absent:
+        parts.append(f"{count(missing.vendor_absent)} not asked of the vendor")
+    worst = ""
+    if parts:
+        worst = f" (were all wrong: agreement {decimal(missing.worst_agreement)}, F1 {decimal(missing.worst_f1)})"
+    if missing.baseline_failed:
+        parts.append(f"{count(missing.baseline_failed)} without an answer of the baseline")
+    return f"Left out: {', '.join(parts)}{worst}" if parts else ""

@@ -1,0 +1,79 @@
+"""A comparison as Markdown: the leaderboard to paste, then the figures of each vendor."""
+
+from __future__ import annotations
+
+from toolcert.compare.comparison import Comparison, VendorComparison
+from toolcert.reports.compare_words import VERDICT_ROLES, decimal, figure_name, matching_line, missing_line, span
+from toolcert.reports.extras import NOTHING, Extras
+from toolcert.reports.markdown import SIGNS, document, escape, table
+from toolcert.reports.text import NO_VALUE, count
+
+
+def compare_markdown(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
+    """The whole comparison."""
+    blocks: list[list[str]] = [[f"## Vendors against {escape(comparison.baseline.label)}"], _leaderboard(comparison)]
+    for vendor in comparison.vendors:
+        blocks += _vendor(vendor)
+    blocks.append([*(f"- {escape(note)}" for note in comparison.notes), _method(comparison)])
+    return document(*blocks)
+
+
+def _leaderboard(comparison: Comparison) -> list[str]:
+    heads = (
+        "Vendor",
+        "Verdict",
+        ">Agrees at least",
+        ">Agreement",
+        ">F1",
+        ">Kappa",
+        ">All arguments",
+        ">Valid calls",
+        ">Missing",
+    )
+    return table(heads, [_line(vendor) for vendor in comparison.vendors])
+
+
+def _line(vendor: VendorComparison) -> tuple[object, ...]:
+    names = ("agreement", "f1", "kappa", "arguments")
+    accuracy = vendor.schema.accuracy
+    valid = f"{count(accuracy.k)}/{count(accuracy.n)}" if accuracy.n else NO_VALUE
+    return (
+        escape(vendor.side.label),
+        f"{SIGNS[VERDICT_ROLES[vendor.verdict]]} {vendor.verdict}",
+        f"{vendor.score:.3f}",
+        *(decimal(vendor.figure(name).value) for name in names),
+        valid,
+        count(vendor.missing.rows),
+    )
+
+
+def _vendor(vendor: VendorComparison) -> list[list[str]]:
+    cells = vendor.cells
+    lines = [f"**{escape(vendor.headline)}**", *(escape(reason) for reason in vendor.reasons)]
+    facts = [matching_line(vendor), missing_line(vendor.missing)]
+    who = f"Both call {cells.tp:g}, missed {cells.fn:g}, extra {cells.fp:g}, neither {cells.tn:g}."
+    figures = [
+        (
+            figure_name(figure),
+            decimal(figure.value),
+            span(figure.interval),
+            decimal(figure.ceiling),
+            span(figure.ceiling_interval),
+            decimal(figure.always),
+        )
+        for figure in vendor.figures
+    ]
+    return [
+        [f"### {escape(vendor.side.label)}"],
+        ["  \n".join(lines)],
+        ["  \n".join([escape(fact) for fact in facts if fact] + [who])],
+        table(("Measure", ">Vendor", ">95 %", ">Ceiling", ">95 %", ">Always calling"), figures),
+    ]
+
+
+def _method(comparison: Comparison) -> str:
+    return (
+        f"- A call is judged by {comparison.trigger}; rows are matched by {comparison.match}; margin {comparison.margin:g}; "
+        f"alpha {comparison.alpha:g}, Holm over all vendors and tests; bootstrap seeded with {comparison.seed}. "
+        "The list is ordered by the lower bound of agreement with every missing row counted as wrong."
+    )
