@@ -11,6 +11,7 @@ from support.probing import probe_models
 from toolcert.core.errors import ScenarioError, UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.probes.scenarios import load_scenarios
+from toolcert.probes.scenarios.values import Accepted
 from toolcert.probes.suites import choose_probes
 from toolcert.simulate import Vendor
 
@@ -229,6 +230,37 @@ def test_mistakes_in_toml_are_named_with_their_line(tmp_path: Path, text: str, l
         load_scenarios(path)
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"{path}:{line}:")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "takes"),
+    [
+        ("Oslo", "oslo ", True),
+        ("Oslo", "Rome", False),
+        (5, 5, True),
+        (5, "5", True),
+        (5.0, 5, True),
+        (True, 1, False),
+        (1, True, False),
+        (True, True, True),
+        ([1, "a"], [1, "a"], True),
+        ({"a": 1}, {"a": 2}, False),
+        (None, "", False),
+        (None, None, True),
+    ],
+)
+def test_accepted_values(given: object, wanted: object, takes: bool) -> None:
+    assert Accepted(one_of=(wanted,)).takes(given) is takes
+
+
+async def test_the_scenario_of_the_guide_runs(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "scenarios.md").read_text("utf-8")
+    own = load_scenarios(written(tmp_path, guide.partition("```yaml\n")[2].partition("```")[0]))
+    models = ["faithful", "never-reads-results"]
+    with Vendor(models=models) as vendor:
+        probed = await probe_models(vendor.url, models, own=own, iterations=3)
+    assert probed.model("faithful").cells[0].counts.passed == 3
+    assert probed.model("never-reads-results").cells[0].counts.failed == 3
 
 
 def test_a_missing_file_is_a_clear_error(tmp_path: Path) -> None:

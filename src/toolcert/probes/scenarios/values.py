@@ -73,6 +73,9 @@ class Scenario(Value):
 
 
 def _same(given: Any, wanted: Any) -> bool:
-    if isinstance(given, str) and isinstance(wanted, str):
-        return given.strip().casefold() == wanted.strip().casefold()
-    return bool(given == wanted) and isinstance(given, bool) == isinstance(wanted, bool)
+    if isinstance(given, bool) or isinstance(wanted, bool):
+        return given is wanted
+    if isinstance(wanted, str) and isinstance(given, (str, int, float)):
+        # A number may be wanted as text, because a placeholder is one; the schema judges the type.
+        return str(given).strip().casefold() == wanted.strip().casefold()
+    return bool(given == wanted)
