@@ -287,7 +287,7 @@ async def test_each_time_limit_is_kept_and_named(
         took = time.monotonic() - began
     assert (*fault_of(response), response.status) == (FaultKind.TIMEOUT, words, status)
     assert response.payload == (TOKEN if writes else b"")
-    assert 0.05 <= took < 2
+    assert 0.045 <= took < 2  # the timers of the loop count in whole milliseconds
 
 
 async def test_a_stream_may_take_long_as_long_as_something_comes(client: HttpClient) -> None:
