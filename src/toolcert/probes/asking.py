@@ -57,8 +57,6 @@ async def judgeable(
     """The turn itself, where it brought an answer of the protocol; otherwise conclude."""
     if turn.fault is not None:
         raise Concluded(await refused(talk, turn, turn.fault, feature, called))
-    if dropped := _dropped(turn, feature):
-        raise Concluded(unsupported(dropped, *_rejection(feature, dropped, turn)))
     if not turn.answer.readable:
         raise Concluded(failed(unreadable(turn), called=bool(called), handled=False if called else None))
     return turn
@@ -100,10 +98,9 @@ def _rejection(feature: Feature | None, evidence: str, turn: Turn) -> tuple[Find
     return () if feature is None or feature.code is None else (finding(feature.code, evidence, turn=turn.index),)
 
 
-def _dropped(turn: Turn, feature: Feature | None) -> str:
-    """The note that says the feature itself was left out to get an answer at all."""
-    names = () if feature is None else feature.without
-    return next((note for note in turn.exchange.notes if any(name in note for name in names)), "")
+def left_out(turn: Turn, parameter: str) -> bool:
+    """Whether a parameter was not sent in the end, because the server refuses it."""
+    return any(note.startswith(f"left out {parameter}") for note in turn.exchange.notes)
 
 
 def said(fault: Fault) -> str:

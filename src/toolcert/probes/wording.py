@@ -53,8 +53,13 @@ def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequ
     reasons = list(dict.fromkeys(_sentence(cell) for cell in lacking))
     if not reasons:
         titles = [kind_of(code).title.rstrip(".") for code in codes]
-        reasons = [f"Works; {title[:1].lower()}{title[1:]}" for title in titles] or [ALL_WELL]
+        reasons = [f"Works; {title[:1].lower()}{title[1:]}" for title in titles] or [_all_well(cells)]
     return tuple(reasons[:_MOST_REASONS])
+
+
+def _all_well(cells: Sequence[Cell]) -> str:
+    missing = sum(cell.counts.not_measured for cell in cells)
+    return f"Everything measured works; {missing} not measured" if missing else ALL_WELL
 
 
 def _told(cell: Cell) -> bool:

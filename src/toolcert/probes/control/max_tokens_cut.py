@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolcert.core.requests import user
-from toolcert.probes.asking import answered
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.asking import answered, left_out
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, unsupported
 from toolcert.probes.oracle import calls_of
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import SAVE_NOTE
@@ -28,6 +28,8 @@ class MaxTokensCut(ScriptedProbe):
         note = " ".join(talk.nonce(f"word {number}") for number in range(WORDS))
         messages = [user(f'Call save_note with text "{note}".')]
         turn = await answered(talk, messages, tools=[SAVE_NOTE], max_tokens=LIMIT)
+        if left_out(turn, "max_tokens"):
+            return unsupported("refuses max_tokens")
         state = _state(turn)
         if turn.answer.finish_reason == "length":
             return passed(cut_call=state)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import answered
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.asking import answered, left_out
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed
 from toolcert.probes.oracle import calls_of
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import CALCULATE, WEATHER
@@ -34,6 +34,8 @@ class Repeatability(ScriptedProbe):
         different = next((answer for answer in answers if answer != answers[0]), None)
         if different is None:
             return passed(called=turn.answer.called)
+        if left_out(turn, "temperature"):
+            return not_applicable("the server refuses a temperature of 0", called=turn.answer.called)
         found = finding("nondeterministic", f"{answers[0]} | {different}", turn=turn.index)
         return failed("answers differ at temperature 0", found, called=turn.answer.called)
 
