@@ -12,10 +12,13 @@ from toolcert.probes.registry import all_probes, find_probe
 from toolcert.probes.scorecard import Category, CellState, Recommendation
 from toolcert.simulate import Vendor
 
+FAITHFUL = ["faithful", "reasoner", "kimi-faithful", "refuses-max-tokens", "refuses-temperature"]
+"""Different, but right: none of these may be blamed for anything."""
+
 
 @pytest.fixture(scope="module")
 def vendor() -> Iterator[Vendor]:
-    with Vendor(models=["faithful", "reasoner", "kimi-faithful"]) as running:
+    with Vendor(models=FAITHFUL) as running:
         yield running
 
 
@@ -23,7 +26,7 @@ async def full(vendor: Vendor, model: str) -> Probed:
     return await probe_models(vendor.url, [model], suite="full", iterations=2)
 
 
-@pytest.mark.parametrize("model", ["faithful", "reasoner", "kimi-faithful"])
+@pytest.mark.parametrize("model", FAITHFUL)
 async def test_every_probe_passes_without_a_finding(vendor: Vendor, model: str) -> None:
     probed = await full(vendor, model)
     states = {cell.probe: cell.state for cell in probed.model(model).cells}

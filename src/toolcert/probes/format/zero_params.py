@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcert.core.requests import tool, user
 from toolcert.probes.asking import Feature, answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.oracle import valid_calls, why_not_called
+from toolcert.probes.oracle import calls_of, valid_calls, why_not_called
 from toolcert.probes.registry import probe
 from toolcert.probes.tools import CALCULATE, WEATHER, parameters
 
@@ -29,6 +29,6 @@ class ZeroParameters(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         messages = [user("Call refresh_cache.")]
         turn = await answered(talk, messages, feature=NO_PARAMETERS, tools=[WEATHER, CALCULATE, REFRESH])
-        if valid_calls(turn, "refresh_cache"):
+        if len(calls_of(turn)) == len(valid_calls(turn, "refresh_cache")) == 1:
             return passed(called=True)
         return failed(why_not_called(turn, "refresh_cache"), called=False)
