@@ -160,7 +160,7 @@ def test_a_plan_finds_what_it_promises_to_find():
 
 def test_plans_grow_as_effects_shrink():
     assert plan(0.1).rows < plan(0.03).rows < plan(0.01).rows
-    assert chance_to_find(plan(0.03).rows, 0.03, 0.05, 0.05 / 3) >= 0.8
+    assert chance_to_find(plan(0.03).rows, 0.03, 0.05, 0.05 / 4) >= 0.8
     assert plan(0.03, power=0.9).rows > plan(0.03).rows
     assert plan(0.03, noise=0.0).rows < plan(0.03).rows
 

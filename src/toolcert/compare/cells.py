@@ -44,7 +44,7 @@ class Decisions:
                     vector[place] += times * part
             if any(vector):
                 result[tuple(vector)] = result.get(tuple(vector), 0) + count
-        return list(result.items())
+        return sorted(result.items())  # the order must not depend on hashes, or no seed would repeat a draw
 
     def _vector(self, pattern: Pattern, others: Iterable[Answer]) -> tuple[float, float, float, float]:
         cells = Confusion()

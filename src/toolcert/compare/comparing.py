@@ -9,16 +9,17 @@ from pathlib import Path
 import msgspec
 
 from toolcert.compare.blessing import check_same_question
+from toolcert.compare.chance import RawTest
 from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, Side, VendorComparison
 from toolcert.compare.inputs import Source, describe, distinct_labels, is_mixed, locate, read_source
 from toolcert.compare.matching import NOBODY, Match, count_matching, find_partners
-from toolcert.compare.measuring import Draft, measure
+from toolcert.compare.measuring import Basis, Draft, measure
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
 from toolcert.compare.rundata import RunData
 from toolcert.compare.sampling import refuse_other_content, refuse_other_sampling
 from toolcert.compare.significance import holm
-from toolcert.compare.verdict import Case, decide
+from toolcert.compare.verdict import Case, Decided, decide
 from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
 from toolcert.core.findings import Severity
 from toolcert.version import __version__
@@ -52,6 +53,7 @@ class _Comparing:
         self._options = options
         folder = Path(options.baselines)
         sources = [locate(word, folder, force=options.force) for word in (*baselines, *vendors)]
+        _refuse_twice(sources, force=options.force)
         labels = distinct_labels(sources)
         named = [msgspec.structs.replace(source, label=label) for source, label in zip(sources, labels, strict=True)]
         self._mixed = is_mixed(named)
@@ -63,7 +65,8 @@ class _Comparing:
 
     def result(self) -> Comparison:
         drafts = [self._measure(source) for source in self._vendor_sources]
-        vendors = _decided(drafts, self._options)
+        verdicts = decide_together([draft.basis for draft in drafts], self._options)
+        vendors = [_with_verdict(draft.figures, verdict) for draft, verdict in zip(drafts, verdicts, strict=True)]
         return Comparison(
             toolcert=__version__,
             trigger=self._options.trigger,
@@ -128,47 +131,56 @@ class _Comparing:
         return notes
 
 
-def _decided(drafts: Sequence[Draft], options: Options) -> list[VendorComparison]:
+def _refuse_twice(sources: Sequence[Source], *, force: bool) -> None:
+    """A run held against itself agrees perfectly and says nothing."""
+    paths = [source.path.resolve() for source in sources]
+    for path in paths:
+        if paths.count(path) > 1 and not force:
+            raise UsageError(f"{path} is given twice.", remedy="Give each run once, or insist with --force.")
+
+
+def decide_together(bases: Sequence[Basis], options: Options) -> list[Decided]:
     """Verdicts, after the p-values of all vendors and tests were corrected together."""
-    adjusted = iter(holm([test.p for draft in drafts for test in draft.raw_tests]))
+    adjusted = iter(holm([test.p for basis in bases for test in basis.raw_tests]))
     result = []
-    for draft in drafts:
-        tests = tuple(
-            ChanceTest(
-                name=test.name,
-                question=test.question,
-                p=test.p,
-                adjusted=corrected,
-                more=test.more,
-                less=test.less,
-                detected=corrected < options.alpha,
+    for basis in bases:
+        tests = tuple([_corrected(test, next(adjusted), options.alpha) for test in basis.raw_tests])
+        result.append(
+            decide(
+                Case(
+                    tests=tests,
+                    margins=basis.margins,
+                    tokens=basis.tokens,
+                    tokens_decide=basis.tokens_decide,
+                    cells=basis.cells,
+                    usual=basis.usual,
+                    margin=options.margin,
+                )
             )
-            for test, corrected in ((test, next(adjusted)) for test in draft.raw_tests)
         )
-        result.append(_with_verdict(draft, tests, options))
     return result
 
 
-def _with_verdict(draft: Draft, tests: tuple[ChanceTest, ...], options: Options) -> VendorComparison:
-    figures = draft.figures
-    case = Case(
-        tests=tests,
-        margins=figures.margins,
-        tokens=figures.tokens,
-        tokens_decide=draft.tokens_decide,
-        cells=figures.cells,
-        usual=draft.usual,
-        margin=options.margin,
-        alpha=options.alpha,
+def _corrected(test: RawTest, adjusted: float, alpha: float) -> ChanceTest:
+    return ChanceTest(
+        name=test.name,
+        question=test.question,
+        p=test.p,
+        adjusted=adjusted,
+        more=test.more,
+        less=test.less,
+        detected=adjusted < alpha,
     )
-    decided = decide(case)
+
+
+def _with_verdict(figures: VendorComparison, decided: Decided) -> VendorComparison:
     return msgspec.structs.replace(
         figures,
         verdict=decided.verdict,
         headline=decided.headline,
         reasons=decided.reasons,
-        tests=tests,
-        findings=(*_trigger_findings(tests), *figures.findings),
+        tests=decided.tests,
+        findings=(*_trigger_findings(decided.tests), *figures.findings),
     )
 
 

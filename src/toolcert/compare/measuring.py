@@ -7,7 +7,15 @@ from collections import Counter
 from toolcert.compare import evidence, figures
 from toolcert.compare.cells import Decisions, further_pairs, payload_rates, vendor_pairs
 from toolcert.compare.chance import RawTest, raw_tests
-from toolcert.compare.comparison import CompareFinding, GroupFigures, Side, VendorComparison, Verdict
+from toolcert.compare.comparison import (
+    CompareFinding,
+    GroupFigures,
+    MarginTest,
+    Side,
+    TokenDifferences,
+    VendorComparison,
+    Verdict,
+)
 from toolcert.compare.confusion import Confusion
 from toolcert.compare.margins import Limits, margin_tests
 from toolcert.compare.matching import Matching
@@ -21,62 +29,79 @@ from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 
 
+class Basis(Value):
+    """What the verdict on one vendor rests on."""
+
+    raw_tests: tuple[RawTest, ...]
+    margins: tuple[MarginTest, ...]
+    tokens: TokenDifferences
+    tokens_decide: bool
+    cells: Confusion
+    ceiling: Confusion | None
+
+    @property
+    def usual(self) -> float | None:
+        """Rows on which the baseline would differ from itself, out of as many as were compared."""
+        if self.ceiling is None or not self.ceiling.n:
+            return None
+        return (self.ceiling.fp + self.ceiling.fn) / self.ceiling.n * self.cells.n
+
+
 class Draft(Value):
-    """A vendor's figures, and what its verdict will rest on."""
+    """A vendor's figures before the verdict, and what it will rest on."""
 
     figures: VendorComparison
-    raw_tests: tuple[RawTest, ...]
-    tokens_decide: bool
-    usual: float | None
+    basis: Basis
+
+
+def basis_of(pairing: Pairing, options: Options) -> Basis:
+    """The tests, margins and hard evidence, without the figures for show."""
+    decisions = Decisions(options.trigger)
+    limits = Limits(margin=options.margin, confidence=options.confidence)
+    tokens = evidence.token_differences(pairing)
+    return Basis(
+        raw_tests=tuple(raw_tests(pairing, decisions)),
+        margins=tuple(margin_tests(pairing, decisions, limits)),
+        tokens=tokens,
+        tokens_decide=evidence.tokens_decide(tokens, options.confidence),
+        cells=decisions.cells(vendor_pairs(pairing)),
+        ceiling=decisions.cells(further_pairs(pairing)) if len(pairing.others) > 1 else None,
+    )
 
 
 def measure(side: Side, pairing: Pairing, matching: Matching, options: Options) -> Draft:
     """All that can be said about a vendor without knowing the others."""
     decisions = Decisions(options.trigger)
-    cells = decisions.cells(vendor_pairs(pairing))
-    ceiling = decisions.cells(further_pairs(pairing)) if len(pairing.others) > 1 else None
+    basis = basis_of(pairing, options)
     settings = figures.Settings(confidence=options.confidence, seed=options.seed)
-    tokens = evidence.token_differences(pairing)
     measured = VendorComparison(
         side=side,
         verdict=Verdict.INCONCLUSIVE,
         headline="",
         reasons=(),
         matching=matching,
-        missing=count_missing(pairing, decisions, cells),
-        cells=cells,
-        ceiling_cells=ceiling,
-        compared=round(cells.n),
+        missing=count_missing(pairing, decisions, basis.cells),
+        cells=basis.cells,
+        ceiling_cells=basis.ceiling,
+        compared=round(basis.cells.n),
         figures=(
             *figures.decision_figures(pairing, decisions, settings),
             *figures.payload_figures(pairing, settings),
-            figures.token_figure(tokens, settings),
+            figures.token_figure(basis.tokens, settings),
         ),
         tests=(),
-        margins=tuple(margin_tests(pairing, decisions, Limits(margin=options.margin, confidence=options.confidence))),
+        margins=basis.margins,
         schema=schema_figures(pairing.vendor),
         baseline_schema=schema_figures(pairing.baseline),
-        signs=tuple(evidence.signs(pairing, tokens, options.confidence)),
-        tokens=tokens,
-        findings=tuple(_findings(pairing, tokens.equal)),
+        signs=tuple(evidence.signs(pairing, basis.tokens, options.confidence)),
+        tokens=basis.tokens,
+        findings=tuple(_findings(pairing, basis.tokens.equal)),
         groups=tuple(_groups(pairing, decisions)) if options.by is not None else (),
         rows=tuple(telling_rows(pairing, decisions, options.rows)),
         differing=Differences(pairing, decisions).counts(),
         notes=tuple(_notes(side, matching)),
     )
-    return Draft(
-        figures=measured,
-        raw_tests=tuple(raw_tests(pairing, decisions)),
-        tokens_decide=evidence.tokens_decide(tokens, options.confidence),
-        usual=_usual(cells, ceiling),
-    )
-
-
-def _usual(cells: Confusion, ceiling: Confusion | None) -> float | None:
-    """Rows on which the baseline would differ from itself, out of as many as were compared."""
-    if ceiling is None or not ceiling.n:
-        return None
-    return (ceiling.fp + ceiling.fn) / ceiling.n * cells.n
+    return Draft(figures=measured, basis=basis)
 
 
 def _findings(pairing: Pairing, equal_tokens: Rate) -> list[CompareFinding]:

@@ -11,8 +11,8 @@ from toolcert.core.values import Value
 
 USUAL_NOISE = 0.05
 """Share of rows on which two runs of one deployment decide differently, where nobody measured it."""
-FAMILY = 3
-"""Tests per vendor that share the error budget (decision, payload, call rate); the plan takes the strictest share."""
+FAMILY = 4
+"""Tests of one vendor that share alpha: decision, payload, call rate, validity; the plan takes the strictest share."""
 _WINDOW = 5.0
 """Standard deviations of the number of discordant rows that are summed over."""
 _POINTS = 400

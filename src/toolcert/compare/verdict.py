@@ -25,7 +25,6 @@ class Case(Value):
     usual: float | None
     """Rows on which the baseline differs from itself, scaled to those compared; None without a second run."""
     margin: float
-    alpha: float
 
 
 class Decided(Value):
@@ -34,6 +33,7 @@ class Decided(Value):
     verdict: Verdict
     headline: str
     reasons: tuple[str, ...]
+    tests: tuple[ChanceTest, ...] = ()
 
 
 def decide(case: Case) -> Decided:
@@ -51,7 +51,7 @@ def decide(case: Case) -> Decided:
         verdict, headline = Verdict.EQUIVALENT, f"Equivalent to the baseline: {_sameness(case)}."
     else:
         verdict, headline = Verdict.INCONCLUSIVE, f"Inconclusive: {_doubt(case, unclear)}."
-    return Decided(verdict=verdict, headline=headline, reasons=tuple(_reasons(case, verdict)))
+    return Decided(verdict=verdict, headline=headline, reasons=tuple(_reasons(case, verdict)), tests=case.tests)
 
 
 def _loss(test: MarginTest) -> str:

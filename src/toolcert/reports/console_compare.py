@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import click
@@ -113,10 +114,10 @@ def _figures(vendor: VendorComparison) -> Iterator[str]:
 
 def _figure(figure: Figure) -> str:
     share = NO_VALUE if figure.share is None else f"{100 * figure.share:.0f} %"
-    standing = f"  {figure.standing}" if figure.ceiling is not None else ""
+    always = f"{decimal(figure.always):<6}  {figure.standing}" if figure.ceiling is not None else decimal(figure.always)
     return (
         f"{fit(figure_name(figure), 20)} {decimal(figure.value):<6}  {span(figure.interval):<12}  "
-        f"{decimal(figure.ceiling):<7}  {span(figure.ceiling_interval):<12}  {share:<5}  {decimal(figure.always)}{standing}"
+        f"{decimal(figure.ceiling):<7}  {span(figure.ceiling_interval):<12}  {share:<5}  {always}"
     )
 
 
@@ -187,8 +188,16 @@ def _answer(answer: GivenAnswer) -> str:
     if answer.called is None:
         return "not kept"
     if answer.calls:
-        return _cut(" ".join(f"{call.name}({call.arguments})" for call in answer.calls))
+        return _cut(" ".join(f"{call.name}({_readable(call.arguments)})" for call in answer.calls))
     return f"says: {_cut(answer.text)}"
+
+
+def _readable(arguments: str) -> str:
+    """Escaped characters as the letters they stand for."""
+    try:
+        return json.dumps(json.loads(arguments), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def _cut(text: str) -> str:

@@ -72,8 +72,12 @@ def _vendor(vendor: VendorComparison) -> list[list[str]]:
 
 
 def _method(comparison: Comparison) -> str:
-    return (
-        f"- A call is judged by {comparison.trigger}; rows are matched by {comparison.match}; margin {comparison.margin:g}; "
-        f"alpha {comparison.alpha:g}, Holm over all vendors and tests; bootstrap seeded with {comparison.seed}. "
-        "The list is ordered by the lower bound of agreement with every missing row counted as wrong."
+    rules = (
+        f"a call is judged by {comparison.trigger}",
+        f"rows are matched by {comparison.match}",
+        f"margin {comparison.margin:g}",
+        f"alpha {comparison.alpha:g}, Holm over all vendors and tests",
+        f"bootstrap seeded with {comparison.seed}",
+        "ordered by the lower bound of agreement with every missing row counted as wrong",
     )
+    return f"- Rules: {'; '.join(rules)}."
