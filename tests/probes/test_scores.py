@@ -98,3 +98,28 @@ async def test_no_model_vanishes_from_any_suite(suite: str) -> None:
     assert {model.model for model in probed.summary.models} == set(models)
     totals = probed.summary.totals
     assert totals.full + totals.partial + totals.none + totals.unsupported + totals.not_measured == len(models)
+
+
+async def test_a_spent_budget_leaves_the_score_open_and_blames_nobody() -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        probed = await probe_models(vendor.url, ["faithful"], suite="agent", concurrency=1, max_requests=3)
+        assert len(vendor.requests) == 3
+    model = probed.model("faithful")
+    assert model.counts.failed == 0
+    assert model.counts.passed >= 1
+    assert model.score.low < model.score.high == 100
+    assert model.score.recommendation is Recommendation.UNDECIDED
+
+
+async def test_a_run_that_is_resumed_asks_only_what_is_missing() -> None:
+    with Vendor(models=["faithful", "null-calls"]) as vendor:
+        models = ["faithful", "null-calls"]
+        whole = await probe_models(vendor.url, models, suite="hello", iterations=8)
+        kept = [record for record in whole.records if record.outcome.measured][:9]
+        before = len(vendor.requests)
+        resumed = await probe_models(vendor.url, models, suite="hello", iterations=8, earlier=kept)
+        asked_again = len(vendor.requests) - before
+    assert sorted(record.case for record in resumed.records) == sorted(record.case for record in whole.records)
+    assert asked_again == 2 * 8 + 5 - sum(record.probe.requests for record in kept if record.probe)
+    assert [model.model for model in resumed.summary.models] == ["faithful", "null-calls"]
+    assert [str(model.reliability.called) for model in resumed.summary.models] == ["8/8", "0/5"]
