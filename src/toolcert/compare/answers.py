@@ -46,9 +46,9 @@ def _own(line: bytes) -> Given:
 
 
 def _foreign(line: bytes) -> Given:
-    from toolcert.compare.resultrows import SUCCESS, reply_to
+    from toolcert.compare.resultrows import SUCCESS, reply_to, whole_row
 
-    row = msgspec.json.decode(line, type=JsonObject)
+    row = whole_row(line)
     request = row.get("request")
     response = row.get("response")
     asked = request if isinstance(request, dict) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -98,7 +99,7 @@ def decode_row(line: bytes) -> ResultRow:
     """One whole line, also one whose answer has an odd shape."""
     try:
         row = _decode_row(line)
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
         row = _decode_odd(line)
     if row.data_index < 0:
         raise msgspec.ValidationError("no data_index")
@@ -107,7 +108,7 @@ def decode_row(line: bytes) -> ResultRow:
 
 def _decode_odd(line: bytes) -> ResultRow:
     """A line whose answer is not of the usual shape, read by the rules of the wire."""
-    raw = msgspec.json.decode(line, type=JsonObject)
+    raw = whole_row(line)
     response = raw.pop("response", None)
     row = msgspec.convert({**raw, "request": _asked(raw.get("request"))}, ResultRow)
     reply = reply_to(raw.get("request"), response)
@@ -121,6 +122,22 @@ def _decode_odd(line: bytes) -> ResultRow:
             reply.system_fingerprint if isinstance(reply.system_fingerprint, str) else None,
         )
     return row
+
+
+def whole_row(line: bytes) -> JsonObject:
+    """Everything on a line; also what Python's parser takes and JSON does not (NaN, half a surrogate pair)."""
+    try:
+        return msgspec.json.decode(line, type=JsonObject)
+    except msgspec.DecodeError:
+        from toolcert.wire.texts import well_formed_throughout
+
+        try:
+            row = well_formed_throughout(json.loads(line))
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise
+        return row
 
 
 def _asked(request: Any) -> Any:

@@ -1,0 +1,105 @@
+"""Named baselines: kept with their digest, refused when they are no longer what was blessed."""
+
+from __future__ import annotations
+
+import pytest
+
+from compare.making import same_rows, write_results, write_run
+from toolcert.compare.blessing import bless, find_blessing
+from toolcert.compare.comparing import compare
+from toolcert.compare.options import Options
+from toolcert.core.errors import InputError, UsageError
+
+ROWS = same_rows(30)
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    return tmp_path / "baselines"
+
+
+def options(shelf, **extra) -> Options:
+    return Options(baselines=str(shelf), **extra)
+
+
+def test_a_blessed_run_is_found_by_its_name(tmp_path, shelf):
+    run = write_run(tmp_path / "run", ROWS, parameters={"temperature": 0.6, "model": "m"})
+    blessing = bless(run, "official", shelf)
+    assert find_blessing(shelf, "official") == blessing
+    assert len(blessing.digest) == 64
+    other = write_run(tmp_path / "vendor", ROWS, parameters={"temperature": 0.6, "model": "other"})
+    comparison = compare(["official"], [str(other)], options(shelf))
+    assert comparison.baseline.blessed_as == "official"
+    assert comparison.baseline.path == str(run)
+
+
+def test_a_results_file_can_be_blessed(tmp_path, shelf):
+    bless(write_results(tmp_path / "base.jsonl", ROWS), "older", shelf)
+    other = write_results(tmp_path / "vendor.jsonl", ROWS)
+    assert compare(["older"], [str(other)], options(shelf)).vendors[0].matching.matched == 30
+
+
+def test_a_changed_baseline_is_stale(tmp_path, shelf):
+    run = write_run(tmp_path / "run", ROWS)
+    bless(run, "official", shelf)
+    write_run(tmp_path / "run", ROWS[:20])
+    other = str(write_run(tmp_path / "vendor", ROWS))
+    with pytest.raises(InputError, match="stale") as refused:
+        compare(["official"], [other], options(shelf))
+    assert "--force" in refused.value.remedy
+    assert compare(["official"], [other], options(shelf, force=True)).baseline.rows == 20
+
+
+def test_a_baseline_that_is_gone_cannot_be_forced(tmp_path, shelf):
+    path = write_results(tmp_path / "base.jsonl", ROWS)
+    bless(path, "official", shelf)
+    path.unlink()
+    other = str(write_results(tmp_path / "vendor.jsonl", ROWS))
+    with pytest.raises(InputError, match="nothing any more"):
+        compare(["official"], [other], options(shelf, force=True))
+
+
+def test_a_baseline_of_another_version_of_the_dataset_is_stale(tmp_path, shelf):
+    bless(write_run(tmp_path / "run", ROWS, dataset="d1"), "official", shelf)
+    other = str(write_run(tmp_path / "vendor", ROWS, dataset="d2"))
+    with pytest.raises(InputError, match="another version of the dataset"):
+        compare(["official"], [other], options(shelf))
+    assert compare(["official"], [other], options(shelf, force=True)).vendors[0].matching.matched == 30
+
+
+def test_a_baseline_asked_with_other_parameters_is_refused(tmp_path, shelf):
+    bless(write_run(tmp_path / "run", ROWS, parameters={"temperature": 0.6, "max_tokens": 100}), "official", shelf)
+    other = str(write_run(tmp_path / "vendor", ROWS, parameters={"temperature": 0.6, "max_tokens": 200}))
+    with pytest.raises(InputError, match="max_tokens"):
+        compare(["official"], [other], options(shelf))
+
+
+def test_files_without_manifest_are_not_refused_for_it(tmp_path, shelf):
+    bless(write_run(tmp_path / "run", ROWS), "official", shelf)
+    other = str(write_results(tmp_path / "vendor.jsonl", ROWS))
+    comparison = compare(["official"], [other], options(shelf))
+    assert any("no manifest" in note for note in comparison.vendors[0].notes)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../up", ".hidden", "with space", "x" * 101])
+def test_a_name_must_be_one_that_a_file_can_have(tmp_path, shelf, name):
+    with pytest.raises(UsageError):
+        bless(write_results(tmp_path / "base.jsonl", ROWS), name, shelf)
+
+
+def test_only_runs_that_can_be_compared_are_blessed(tmp_path, shelf):
+    with pytest.raises(InputError, match="probe run"):
+        bless(write_run(tmp_path / "probe", [], job="probe"), "official", shelf)
+    with pytest.raises(InputError, match="there is no run"):
+        bless(tmp_path / "nothing", "official", shelf)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="not a run"):
+        bless(tmp_path / "folder", "official", shelf)
+
+
+def test_a_damaged_blessing_is_told(tmp_path, shelf):
+    shelf.mkdir()
+    (shelf / "official.json").write_text("{")
+    with pytest.raises(InputError, match="damaged"):
+        find_blessing(shelf, "official")
+    assert find_blessing(shelf, "other") is None
