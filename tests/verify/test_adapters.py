@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
 
 from toolcert.core.errors import ConfigurationError, MissingExtraError, UsageError
+from toolcert.settings import installed
 from toolcert.verify.adapters import (
     GenericAdapter,
     KimiAdapter,
@@ -36,6 +36,7 @@ def _same_registry_afterwards() -> Iterator[None]:
     registry._registered.clear()
     registry._registered.update(before)
     registry._plugins.cache_clear()
+    installed._distributions.cache_clear()
 
 
 @pytest.mark.parametrize("model", ["kimi-k2", "moonshotai/Kimi-K2", "Moonshot-v1"])
@@ -126,13 +127,21 @@ def test_a_reference_that_leads_nowhere_is_said_to(tmp_path: Path, reference: st
         load_adapter(reference.replace("{file}", str(file)))
 
 
-def test_plugins_add_adapters_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("plugged", "toolcert.verify.adapters.kimi:KimiAdapter", registry.ENTRY_POINTS)
-    monkeypatch.setattr(
-        registry, "entry_points", lambda group: EntryPoints([point] if group == registry.ENTRY_POINTS else [])
+def test_plugins_add_adapters_through_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an installed package does it: a metadata folder on the import path."""
+    metadata = tmp_path / "plugin-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[toolcert.adapters]\nplugged = plugin_module:Plugged\n")
+    (tmp_path / "plugin_module.py").write_text(
+        "from toolcert.verify.adapters import ModelAdapter\n"
+        "class Plugged(ModelAdapter):\n    model_patterns = ('plugged-',)\n"
     )
+    monkeypatch.syspath_prepend(tmp_path)
+    installed._distributions.cache_clear()
     registry._plugins.cache_clear()
-    assert isinstance(get_adapter("any", "plugged"), KimiAdapter)
+    assert type(get_adapter("any", "plugged")).__name__ == "Plugged"
+    assert type(get_adapter("plugged-7b")).__name__ == "Plugged"
 
 
 def test_raw_completions_without_the_extra_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import platform
 import secrets
+import sys
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolcert.api.endpoint import Endpoint
 from toolcert.core.errors import UsageError
+from toolcert.settings.installed import version_of
 
 if TYPE_CHECKING:
     from toolcert.endpoints.session import EndpointSession
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 RUNS = Path("toolcert-runs")
 """Where runs go when no folder is named."""
+TAKEN_UP_WITHIN = 86400.0
+"""Seconds: what was measured longer ago says little about today."""
 MEASURING_PACKAGES = ("aiohttp", "jsonschema-rs", "msgspec")
 """Whose versions can change what a run says."""
 
@@ -34,13 +36,25 @@ def run_folder(output: Path | None, run: str) -> Path:
     return output or RUNS / f"{time.strftime('%Y%m%d-%H%M%S')}-{run}"
 
 
+def unfinished_run(parent: Path, endpoint: Endpoint) -> Path:
+    """The folder of the newest run below `parent` if it was interrupted lately at the same address, else a new one."""
+    from toolcert.runs.reader import is_run, read_manifest
+
+    runs = sorted(folder for folder in parent.glob("*") if is_run(folder))
+    if runs:
+        last = read_manifest(runs[-1])
+        same = [spec.base_url for spec in last.endpoints] == [endpoint.spec.base_url]
+        open_end = last.interrupted or last.finished_at is None
+        if same and open_end and time.time() - last.started_at < TAKEN_UP_WITHIN:
+            return runs[-1]
+    return parent / run_folder(None, new_run_id()).name
+
+
 def versions() -> dict[str, str]:
     """The interpreter and the packages behind a measurement."""
-    found = {"python": platform.python_version()}
-    for name in MEASURING_PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    found = {name: version_of(name) for name in MEASURING_PACKAGES}
+    return {"python": python} | {name: version for name, version in found.items() if version is not None}
 
 
 @contextlib.asynccontextmanager

@@ -10,10 +10,12 @@ from rich.console import Console
 
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun, probe_job
+from toolcert.api.remembering import remember
 from toolcert.api.running import wait_for
 from toolcert.cli import reporting
+from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
-from toolcert.cli.consoles import confirm_requests, stderr_console, stdout_console
+from toolcert.cli.consoles import stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
@@ -58,6 +60,8 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
     if reporting.speaks(settings, "probe"):
         examples = write_examples(Path(result.folder), summary)
         print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
+    if settings.save_history and not result.interrupted:
+        remember(result.summary, settings.history)
     reporting.write("probe", summary, settings, result.folder)
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)

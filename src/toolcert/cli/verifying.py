@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.running import wait_for
 from toolcert.api.verifying import run_job, verify_job
 from toolcert.cli import reporting
+from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
-from toolcert.cli.consoles import confirm_requests, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes
-from toolcert.reports.console_dataset import dry_run_lines
-from toolcert.reports.console_verify import print_blocks, print_differences, print_verify
+from toolcert.reports.console_verify import print_differences, print_verify
 from toolcert.reports.live_verify import VerifyFigures
-from toolcert.reports.progress import progress
+from toolcert.reports.plain_progress import PlainProgress
+from toolcert.reports.styled import Line, Paper, print_blocks
 from toolcert.runs.encoding import Keep
 from toolcert.settings import Settings
-from toolcert.verify.dry_run import dry_run
+from toolcert.settings.addresses import is_loopback
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.gates import found_gates, missed_gates, parse_gates
 from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
-from toolcert.verify.rejudge import Rules, rejudge
+from toolcert.verify.rules import Rules
+
+if TYPE_CHECKING:
+    from toolcert.reports.progress import Progress
 
 
 def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
@@ -55,10 +58,19 @@ def _ask(dataset: str, settings: Settings) -> int:
 
 def _run_shown(job: VerifyJob, endpoint: Endpoint, settings: Settings) -> VerifyRun:
     figures = VerifyFigures()
-    console = Console(quiet=True) if settings.quiet else stderr_console()
     title = f"verify {job.dataset.source.name}  {job.shaping.model} at {endpoint.spec.name}  run {job.manifest.run}"
-    with progress(title, console, extra=figures.line) as display:
+    with _display(title, figures, quiet=settings.quiet) as display:
         return wait_for(run_job(job, endpoint.key, [figures, display]))
+
+
+def _display(title: str, figures: VerifyFigures, *, quiet: bool) -> Progress:
+    if quiet or not sys.stderr.isatty():
+        return PlainProgress(title, None if quiet else sys.stderr, figures.line)
+    # Only a terminal is drawn on, so only then the drawing library is loaded.
+    from toolcert.cli.consoles import stderr_console
+    from toolcert.reports.progress import progress
+
+    return progress(title, stderr_console(), extra=figures.line)
 
 
 def conclude(result: VerifyRun, settings: Settings) -> int:
@@ -80,19 +92,20 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
 def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
     """The result on stdout, and every report that was asked for."""
     if reporting.speaks(settings, "verify"):
-        print_verify(summary, stdout_console(), slices=settings.slice, report=settings.html or folder)
+        print_verify(summary, Paper(sys.stdout), slices=settings.slice, report=settings.html or folder)
     reporting.write("verify", summary, settings, folder, rules=rules)
 
 
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
     if dataset is not None:
         raise UsageError("--from judges what was answered; it takes no dataset.")
+    from toolcert.verify.rejudge import rejudge
+
     judged = rejudge(Path(earlier), rules)
     report(judged.summary, settings, earlier, rules)
     if reporting.speaks(settings, "verify"):
-        console = stdout_console()
-        console.print()
-        print_differences(judged.differences, console)
+        click.echo()
+        print_differences(judged.differences, Paper(sys.stdout))
     gates = parse_gates(_gates(settings))
     missed = [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
     if missed:
@@ -145,11 +158,16 @@ def _gates(settings: Settings) -> str:
 
 
 def _confirm(job: VerifyJob, *, yes: bool) -> None:
+    if yes or is_loopback(job.spec.base_url):
+        return
     planned = job.selection.total(job.dataset) or job.dataset.source.count()
     confirm_requests(min(planned, job.options.max_requests or planned), [job.spec], yes=yes)
 
 
 def _print_plan(job: VerifyJob) -> None:
+    from toolcert.reports.console_dataset import dry_run_lines
+    from toolcert.verify.dry_run import dry_run
+
     folder = Path(job.options.output) if job.options.output else None
     lines = dry_run_lines(dry_run(job, folder))
-    print_blocks([[Text(line) for line in block] for block in lines], stdout_console())
+    print_blocks([[Line(line) for line in block] for block in lines], Paper(sys.stdout))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TypeAlias
 
 import msgspec
@@ -38,6 +37,8 @@ def register(name: str, factory: DialectFactory) -> None:
 
 def dialect_names() -> list[str]:
     """All dialects that can be used."""
+    from importlib.metadata import entry_points
+
     plugins = {point.name for point in entry_points(group=ENTRY_POINTS)}
     return sorted({*_BUILT_IN, *_registered, *plugins})
 
@@ -85,6 +86,8 @@ def _factory(name: str) -> DialectFactory:
         module, _, attribute = _BUILT_IN[name].partition(":")
         factory: DialectFactory = getattr(import_module(module), attribute)
         return factory
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=ENTRY_POINTS, name=name):
         loaded: DialectFactory = point.load()
         return loaded

@@ -67,4 +67,4 @@ def _listed(title: str, counts: Mapping[str, int]) -> list[str]:
         return []
     shown = [f"{visible(name)} {count(number)}" for name, number in list(counts.items())[:SHOWN]]
     hidden = len(counts) - SHOWN
-    return [f"{title:<16} {', '.join(shown)}" + (f" and {plural(hidden, 'more')}" if hidden > 0 else "")]
+    return [f"{title:<16} {', '.join(shown)}" + (f" and {count(hidden)} more" if hidden > 0 else "")]

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from rich.console import Console
-from rich.text import Text
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.manifest import Manifest
@@ -15,8 +13,8 @@ from toolcert.core.records import Record
 from toolcert.core.replies import Reply
 from toolcert.diagnose import kind_of
 from toolcert.endpoints.curl import curl_line
-from toolcert.reports.console_verify import print_blocks
 from toolcert.reports.glyphs import SEVERITY_STYLES
+from toolcert.reports.styled import Line, Screen, print_blocks
 from toolcert.reports.text import plural, seconds, visible
 from toolcert.runs.encoding import encode_record
 from toolcert.verify.lookup import Found
@@ -24,30 +22,30 @@ from toolcert.verify.replay import Replay
 from toolcert.wire.reading import read_reply
 
 
-def print_record(found: Found, manifest: Manifest, console: Console) -> None:
+def print_record(found: Found, manifest: Manifest, screen: Screen) -> None:
     """The whole record, one exchange after the other."""
     record = found.record
     spec = next((spec for spec in manifest.endpoints if spec.name == record.endpoint), None)
-    blocks: list[list[Text]] = [list(_head(record))]
+    blocks: list[list[Line]] = [list(_head(record))]
     for number, exchange in enumerate(record.detail.exchanges):
-        blocks.append([Text("request", "bold"), *_json_lines(exchange.request.body)])
+        blocks.append([Line("request", "bold"), *_json_lines(exchange.request.body)])
         kept = found.replies[number] if number < len(found.replies) else None
-        blocks.append([Text("answer", "bold"), *_answer(exchange, kept)])
+        blocks.append([Line("answer", "bold"), *_answer(exchange, kept)])
     blocks.append(list(_findings(record)))
     if spec is not None:
-        lines = [Text(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]
-        blocks.append([Text("send it again", "bold"), *lines] if lines else [])
-    print_blocks(blocks, console)
+        lines = [Line(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]
+        blocks.append([Line("send it again", "bold"), *lines] if lines else [])
+    print_blocks(blocks, screen)
 
 
-def print_replay(both: Replay, console: Console) -> None:
+def print_replay(both: Replay, screen: Screen) -> None:
     """The answers then and now, and whether they agree."""
-    blocks: list[list[Text]] = []
+    blocks: list[list[Line]] = []
     for title, record in (("then", both.before), ("now", both.after)):
         answer = list(_answer(record.detail.exchanges[-1])) if record.detail.exchanges else []
-        blocks.append([Text(title, "bold"), *_head(record), *answer, *_findings(record)])
-    blocks.append([Text(_agreement(both))])
-    print_blocks(blocks, console)
+        blocks.append([Line(title, "bold"), *_head(record), *answer, *_findings(record)])
+    blocks.append([Line(_agreement(both))])
+    print_blocks(blocks, screen)
 
 
 def record_json(record: Record) -> str:
@@ -55,20 +53,20 @@ def record_json(record: Record) -> str:
     return msgspec.json.format(encode_record(record), indent=2).decode()
 
 
-def _head(record: Record) -> Iterator[Text]:
+def _head(record: Record) -> Iterator[Line]:
     where = f"row {record.row.index}" if record.row is not None else record.case
-    yield Text(visible(f"{where}  {record.model} at {record.endpoint}: {record.outcome.value}"), "bold")
+    yield Line(visible(f"{where}  {record.model} at {record.endpoint}: {record.outcome.value}"), "bold")
     if record.reason:
-        yield Text(visible(record.reason))
+        yield Line(visible(record.reason))
     if record.row is not None and record.row.seconds is not None:
         tries = plural(record.row.attempts, "attempt")
-        yield Text(visible(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}"), "dim")
+        yield Line(visible(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}"), "dim")
 
 
-def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Text]:
+def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Line]:
     if exchange.fault is not None:
         status = "" if exchange.fault.status is None else f"status {exchange.fault.status}: "
-        yield Text(visible(f"none: {status}{exchange.fault.message}"))
+        yield Line(visible(f"none: {status}{exchange.fault.message}"))
         return
     if exchange.event_stream or not exchange.payload:
         yield from _assembled(kept or read_reply(exchange))
@@ -76,10 +74,10 @@ def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Text]:
     try:
         yield from _json_lines(msgspec.json.decode(exchange.payload))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        yield Text(visible(exchange.payload.decode("utf-8", "replace")))
+        yield Line(visible(exchange.payload.decode("utf-8", "replace")))
 
 
-def _assembled(reply: Reply) -> Iterator[Text]:
+def _assembled(reply: Reply) -> Iterator[Line]:
     """A streamed answer put together; the raw events are in the record."""
     calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
     shown = {
@@ -92,19 +90,19 @@ def _assembled(reply: Reply) -> Iterator[Text]:
     yield from _json_lines({name: value for name, value in shown.items() if value is not None})
 
 
-def _findings(record: Record) -> Iterator[Text]:
+def _findings(record: Record) -> Iterator[Line]:
     if not record.detail.findings:
-        yield Text("no finding")
+        yield Line("no finding")
     for found in record.detail.findings:
-        line = Text(f"{found.severity.value:<8} ", SEVERITY_STYLES[found.severity])
+        line = Line(f"{found.severity.value:<8} ", SEVERITY_STYLES[found.severity])
         line.append(f"{found.code}: {kind_of(found.code).title} ")
         line.append(visible(found.evidence), "dim")
         yield line
 
 
-def _json_lines(value: Any) -> Iterator[Text]:
+def _json_lines(value: Any) -> Iterator[Line]:
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    return (Text(visible(line)) for line in text.splitlines())
+    return (Line(visible(line)) for line in text.splitlines())
 
 
 def _agreement(both: Replay) -> str:

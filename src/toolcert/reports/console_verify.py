@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.text import Text
-
 from toolcert.reports.glyphs import SEVERITY_STYLES
+from toolcert.reports.styled import Line, Screen, print_blocks
 from toolcert.reports.text import NO_VALUE, count, duration, fit, percent, plural, seconds, shorten, visible
 from toolcert.verify.figures import FindingLine, Share, SliceLine, Times, VerifySummary
 from toolcert.verify.rejudge import Difference
@@ -31,30 +29,21 @@ _DATASET_WORDS = {
 }
 
 
-def print_verify(summary: VerifySummary, console: Console, *, slices: Sequence[str] = (), report: str = "") -> None:
+def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str] = (), report: str = "") -> None:
     """Print the whole result."""
-    wide = console.width >= WIDE
+    wide = screen.width >= WIDE
     blocks = [
-        [Text(visible(summary.headline), "bold"), *(Text(visible(line)) for line in summary.lines)],
-        list(_funnel(summary, console, wide=wide)),
-        [*_vendor(summary, console.width), *_dataset(summary)],
+        [Line(visible(summary.headline), "bold"), *(Line(visible(line)) for line in summary.lines)],
+        list(_funnel(summary, screen, wide=wide)),
+        [*_vendor(summary, screen.width), *_dataset(summary)],
         list(_figures(summary, wide=wide)),
         *(list(_slice(summary, kind)) for kind in slices),
-        [Text(_sum(summary, report), "dim")],
+        [Line(_sum(summary, report), "dim")],
     ]
-    print_blocks(blocks, console)
+    print_blocks(blocks, screen)
 
 
-def print_blocks(blocks: Sequence[Sequence[Text]], console: Console) -> None:
-    """Blocks of lines with an empty line between them."""
-    for number, block in enumerate(block for block in blocks if block):
-        if number:
-            console.print()
-        for line in block:
-            console.print(line, soft_wrap=True, highlight=False)
-
-
-def _funnel(summary: VerifySummary, console: Console, *, wide: bool) -> Iterator[Text]:
+def _funnel(summary: VerifySummary, screen: Screen, *, wide: bool) -> Iterator[Line]:
     rows = summary.rows
     invalid = f"{count(rows.invalid)} invalid" + (f", {count(rows.unjudged)} not judged" if rows.unjudged else "")
     unreadable = f", {count(rows.unreadable)} unreadable" if rows.unreadable else ""
@@ -65,12 +54,12 @@ def _funnel(summary: VerifySummary, console: Console, *, wide: bool) -> Iterator
         ("valid", rows.valid, invalid, summary.valid),
     ]
     beside = _beside(summary) if wide else []
-    unicode = console.encoding.lower().startswith("utf")
+    unicode = screen.encoding.lower().startswith("utf")
     for number, (word, rows_left, lost, share) in enumerate(steps):
         line = f"{word:<9}{count(rows_left):>6} {bar(rows_left, rows.sent, unicode=unicode)} {lost:<24}"
         if wide:
             line += f"{percent(share.value) if share else '':>8}   {beside[number] if number < len(beside) else ''}"
-        yield Text(visible(line.rstrip()))
+        yield Line(visible(line.rstrip()))
 
 
 def bar(part: int, whole: int, width: int = BAR, *, unicode: bool = True) -> str:
@@ -99,16 +88,16 @@ def _time_text(times: Times) -> str:
     return f"{times.label:<13} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s"
 
 
-def _vendor(summary: VerifySummary, width: int) -> Iterator[Text]:
+def _vendor(summary: VerifySummary, width: int) -> Iterator[Line]:
     for number, found in enumerate(summary.vendor[:SHOWN_FINDINGS]):
         yield _finding(found, "vendor" if number == 0 else "", width)
     hidden = len(summary.vendor) - SHOWN_FINDINGS
     if hidden > 0:
-        yield Text(f"          and {plural(hidden, 'more kind')}; the JSON report lists all.", "dim")
+        yield Line(f"          and {plural(hidden, 'more kind')}; the JSON report lists all.", "dim")
 
 
-def _finding(found: FindingLine, head: str, width: int) -> Text:
-    line = Text(f"{head:<9} ")
+def _finding(found: FindingLine, head: str, width: int) -> Line:
+    line = Line(f"{head:<9} ")
     line.append(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
     line.append(f"{found.code:<26} {count(found.rows):>5}   ")
     line.append(shorten(_which(found), max(20, width - len(line.plain))), "dim")
@@ -121,31 +110,31 @@ def _which(found: FindingLine) -> str:
     return f"{'row' if found.rows == 1 else 'rows'} {rows}{more}" if rows else found.title
 
 
-def _dataset(summary: VerifySummary) -> Iterator[Text]:
+def _dataset(summary: VerifySummary) -> Iterator[Line]:
     if summary.of_dataset:
         parts = [f"{count(line.rows)} {_DATASET_WORDS.get(line.code, line.code)}" for line in summary.of_dataset]
-        yield Text(f"dataset   {', '.join(parts)} (not charged)")
+        yield Line(f"dataset   {', '.join(parts)} (not charged)")
 
 
-def _figures(summary: VerifySummary, *, wide: bool) -> Iterator[Text]:
+def _figures(summary: VerifySummary, *, wide: bool) -> Iterator[Line]:
     """The figures the funnel has no room for, one a line."""
     yield from _share("valid, per call", summary.valid_calls)
     yield from _share("trigger as expected", summary.trigger)
     yield from _share("as expected", summary.correct)
     if summary.finish:
         reasons = ", ".join(f"{visible(reason)} {count(rows)}" for reason, rows in summary.finish.items())
-        yield Text(f"{'finish reasons':<20} {reasons}", "dim")
+        yield Line(f"{'finish reasons':<20} {reasons}", "dim")
     if summary.not_measured_by:
         causes = ", ".join(f"{count(rows)} {cause}" for cause, rows in summary.not_measured_by.items())
-        yield Text(f"{'not measured':<20} {causes}", "dim")
+        yield Line(f"{'not measured':<20} {causes}", "dim")
     if not wide:
         for times in summary.times[:2]:
-            yield Text(f"{times.label:<20} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s", "dim")
+            yield Line(f"{times.label:<20} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s", "dim")
 
 
-def _share(label: str, share: Share) -> Iterator[Text]:
+def _share(label: str, share: Share) -> Iterator[Line]:
     if share.n:
-        yield Text(f"{label:<20} {percent(share.value)} ({share_text(share)})", "dim")
+        yield Line(f"{label:<20} {percent(share.value)} ({share_text(share)})", "dim")
 
 
 def share_text(share: Share) -> str:
@@ -155,21 +144,21 @@ def share_text(share: Share) -> str:
     return f"{count(share.k)}/{count(share.n)}, {100 * share.low:.1f} to {100 * share.high:.1f}"
 
 
-def _slice(summary: VerifySummary, kind: str) -> Iterator[Text]:
+def _slice(summary: VerifySummary, kind: str) -> Iterator[Line]:
     lines = [line for line in summary.slices if line.slice == kind]
     if kind == "tool":
         lines = sorted(lines, key=lambda line: -line.answered)
-    yield Text(f"{kind:<28}{'answered':>9}{'called':>9}{'valid':>22}{'passed':>9}", "dim")
+    yield Line(f"{kind:<28}{'answered':>9}{'called':>9}{'valid':>22}{'passed':>9}", "dim")
     yield from (_slice_line(line) for line in lines[:SHOWN_SLICES])
     hidden = len(lines) - SHOWN_SLICES
     if hidden > 0:
-        yield Text(f"and {plural(hidden, 'more')}; the JSON report lists all.", "dim")
+        yield Line(f"and {count(hidden)} more; the JSON report lists all.", "dim")
 
 
-def _slice_line(line: SliceLine) -> Text:
+def _slice_line(line: SliceLine) -> Line:
     valid = f"{percent(line.valid.value)} ({line.valid.k}/{line.valid.n})" if line.valid.n else NO_VALUE
     called, passed = percent(line.called.value), percent(line.passed.value)
-    return Text(f"{fit(line.value, 28)}{count(line.answered):>9}{called:>9}{valid:>22}{passed:>9}")
+    return Line(f"{fit(line.value, 28)}{count(line.answered):>9}{called:>9}{valid:>22}{passed:>9}")
 
 
 def _sum(summary: VerifySummary, report: str) -> str:
@@ -185,13 +174,13 @@ def _sum(summary: VerifySummary, report: str) -> str:
     return f"{text}  Report: {report}" if report else text
 
 
-def print_differences(differences: Sequence[Difference], console: Console) -> None:
+def print_differences(differences: Sequence[Difference], screen: Screen) -> None:
     """Every row whose verdict changed, with the reason."""
-    lines = [Text(shorten(_difference(change), console.width)) for change in differences[:SHOWN_DIFFERENCES]]
+    lines = [Line(shorten(_difference(change), screen.width)) for change in differences[:SHOWN_DIFFERENCES]]
     hidden = len(differences) - SHOWN_DIFFERENCES
     if hidden > 0:
-        lines.append(Text(f"and {plural(hidden, 'more row')}", "dim"))
-    print_blocks([lines or [Text("No verdict changed.")]], console)
+        lines.append(Line(f"and {plural(hidden, 'more row')}", "dim"))
+    print_blocks([lines or [Line("No verdict changed.")]], screen)
 
 
 def _difference(change: Difference) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from toolcert.core.values import Value
-from toolcert.verify.rejudge import Rules
+from toolcert.verify.rules import Rules
 
 
 class NotMeasuredAs(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
@@ -11,14 +10,12 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from toolcert.core.events import CaseFinished, Event, RunFinished
-from toolcert.core.outcomes import Outcome
+from toolcert.core.events import CaseFinished, Event
 from toolcert.core.records import Record
 from toolcert.reports.pace import Pace
-from toolcert.reports.text import count, duration, shorten, visible
+from toolcert.reports.plain_progress import PlainProgress, figures, share
+from toolcert.reports.text import duration, shorten, visible
 
-PLAIN_SECONDS = 5.0
-"""Between plain lines: enough to see life in a CI log, not enough to flood it."""
 BAR_COLUMNS = 46
 
 
@@ -34,9 +31,9 @@ class Progress(Protocol):
 
 def progress(title: str, console: Console, *, extra: Callable[[], str] | None = None) -> Progress:
     """The display this console can carry; `extra` adds a line of the job's own."""
-    if console.is_terminal and not console.is_dumb_terminal:
+    if console.is_terminal and not console.is_dumb_terminal and not console.quiet:
         return LiveProgress(title, console, extra)
-    return PlainProgress(title, console, extra)
+    return PlainProgress(title, None if console.quiet else console.file, extra)
 
 
 class LiveProgress:
@@ -63,7 +60,7 @@ class LiveProgress:
         self._live.stop()
 
     def _draw(self) -> Group:
-        lines = [self._title, _bar_line(self._pace), _figures(self._pace)]
+        lines = [self._title, _bar_line(self._pace), figures(self._pace)]
         if self._extra is not None:
             lines.append(self._extra())
         if self._pace.last_fault:
@@ -72,63 +69,14 @@ class LiveProgress:
         return Group(*(Text(shorten(visible(line), self._width)) for line in lines if line))
 
 
-class PlainProgress:
-    """A line every few seconds, and one at the end."""
-
-    def __init__(self, title: str, console: Console, extra: Callable[[], str] | None) -> None:
-        self._console = console
-        self._extra = extra
-        self._pace = Pace()
-        self._said = time.monotonic()
-        self._print(title)
-
-    def __call__(self, event: Event) -> None:
-        self._pace(event)
-        due = time.monotonic() - self._said >= PLAIN_SECONDS
-        if isinstance(event, RunFinished) or (isinstance(event, CaseFinished) and due):
-            self._said = time.monotonic()
-            self._print(self._line())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-    def _line(self) -> str:
-        parts = [_share(self._pace), _figures(self._pace)]
-        if self._extra is not None:
-            parts.append(self._extra())
-        return "   ".join(parts)
-
-    def _print(self, line: str) -> None:
-        self._console.print(Text(visible(line)), soft_wrap=True, highlight=False)
-
-
 def _story(record: Record) -> str:
     probe = f"{record.probe.probe} " if record.probe else f"row {record.row.index} " if record.row else ""
     reason = f": {record.reason}" if record.reason else ""
     return f"now   {record.model}  {probe}{record.outcome.value}{reason}"
 
 
-def _share(pace: Pace) -> str:
-    done = pace.done + pace.resumed
-    if not pace.total:
-        return f"{count(done)} done"
-    return f"{count(done)}/{count(pace.total)}  {100 * done // pace.total} %"
-
-
 def _bar_line(pace: Pace) -> str:
-    share = min(1.0, (pace.done + pace.resumed) / pace.total) if pace.total else 0.0
-    filled = int(share * BAR_COLUMNS)
+    done = min(1.0, (pace.done + pace.resumed) / pace.total) if pace.total else 0.0
+    filled = int(done * BAR_COLUMNS)
     left = "" if pace.left is None else f"  left {duration(pace.left)}"
-    return "━" * filled + "─" * (BAR_COLUMNS - filled) + f"  {_share(pace)}{left}"
-
-
-def _figures(pace: Pace) -> str:
-    missing = pace.outcomes[Outcome.NOT_MEASURED]
-    parts = [f"{pace.in_flight} in flight", f"{pace.rate:.1f}/s", f"{count(pace.retried)} retried"]
-    if pace.throttled:
-        parts.append(f"{count(pace.throttled)} times 429")
-    parts.append(f"{count(missing)} not measured")
-    return "   ".join(parts)
+    return "━" * filled + "─" * (BAR_COLUMNS - filled) + f"  {share(pace)}{left}"

@@ -14,7 +14,8 @@ from toolcert.runs.encoding import decode_head, decode_record, decode_replies
 from toolcert.runs.reader import RunReader
 from toolcert.verify.foreign import is_older_results, read_older
 from toolcert.verify.lookup import Found
-from toolcert.verify.rejudge import Rules, record_of_older, rejudged
+from toolcert.verify.rejudge import record_of_older, rejudged
+from toolcert.verify.rules import Rules
 
 
 def every_row(extras: Extras) -> list[tuple[Record, RowFacts]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 
 import msgspec
@@ -25,6 +24,7 @@ from toolcert.verify.hashing import content_hash, sampling_hash
 from toolcert.verify.judging import DATASET, judge_row
 from toolcert.verify.older_rules import by_older_rules
 from toolcert.verify.row import Row
+from toolcert.verify.rules import Rules
 from toolcert.verify.summary import summary_of
 from toolcert.verify.tally import Tally
 from toolcert.verify.toolset import describe
@@ -33,14 +33,6 @@ from toolcert.version import __version__
 _OF_TOOLS = frozenset({"dataset.bad_schema", "dataset.duplicate_tool"})
 _TELLING = ("args.", "call.unknown_tool", "call.mangled_name", "dataset.bad_schema")
 """Findings that can decide whether calls are valid."""
-
-
-class Rules(StrEnum):
-    """Whose rules decide what a valid call is."""
-
-    OURS = "ours"
-    OLDER = "older"
-    """Only finish_reason `tool_calls` counts as calling; empty arguments and broken schemas make a call invalid."""
 
 
 class Rejudged(Value):

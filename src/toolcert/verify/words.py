@@ -31,7 +31,8 @@ def headline(summary: VerifySummary) -> str:
         return f"No tool was called: {_rows(rows.answered)} answered, all in text."
     if not summary.valid.n:
         return f"Nothing can be said about validity: {rows.called} answers call tools, none with a usable schema."
-    return f"{_reached(summary)}: {_percent(summary.valid)} of the answers with calls are valid ({interval(summary.valid)})."
+    valid = summary.valid
+    return f"{_reached(summary)}: {_percent(valid)} of the answers with calls are valid ({interval(valid)})."
 
 
 def next_lines(summary: VerifySummary) -> tuple[str, ...]:
@@ -71,7 +72,7 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         yield f"{_percent(summary.correct)} of the rows that say what they expect got it ({interval(summary.correct)})."
     if rows.not_measured:
         worst_case = _percent(summary.if_missing_were_wrong)
-        yield f"{_rows(rows.not_measured)} could not be measured and count in no rate; were all invalid: {worst_case}."
+        yield f"{_rows(rows.not_measured)} could not be measured, outside every rate; were all invalid: {worst_case}."
     faults = sum(line.rows for line in summary.of_dataset)
     if faults:
         yield f"The dataset itself has {faults} problems, not charged to the vendor."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from urllib.parse import urlsplit
-from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]  # no stub
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.wire.address import Origin
@@ -13,7 +13,7 @@ class Proxies:
     """The proxy for each origin, read once from the environment."""
 
     def __init__(self, *, trust_env: bool = True) -> None:
-        self._named = getproxies_environment() if trust_env else {}
+        self._named = _named_in_environment() if trust_env else {}
         self._known: dict[Origin, str | None] = {}
 
     def __bool__(self) -> bool:
@@ -27,7 +27,7 @@ class Proxies:
 
     def _find(self, origin: Origin) -> str | None:
         proxy = self._named.get(origin.scheme) or self._named.get("all")
-        if not proxy or proxy_bypass_environment(f"{origin.host}:{origin.port}", self._named):
+        if not proxy or _is_exempt(f"{origin.host}:{origin.port}", self._named):
             return None
         if "://" not in proxy:
             proxy = f"http://{proxy}"
@@ -37,3 +37,19 @@ class Proxies:
                 remedy="Set an http proxy in the environment, or name the host in NO_PROXY.",
             )
         return proxy
+
+
+def _named_in_environment() -> dict[str, str]:
+    """Most environments name none, and then the library that reads them need not be loaded."""
+    if not any(name.lower().endswith("_proxy") for name in os.environ):
+        return {}
+    from urllib.request import getproxies_environment  # type: ignore[attr-defined]  # no stub
+
+    named: dict[str, str] = getproxies_environment()
+    return named
+
+
+def _is_exempt(host: str, named: dict[str, str]) -> bool:
+    from urllib.request import proxy_bypass_environment
+
+    return bool(proxy_bypass_environment(host, named))

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.values import Value
@@ -105,6 +104,8 @@ def _number(value: str) -> float | None:
 
 
 def _until(value: str, now: float) -> float | None:
+    from email.utils import parsedate_to_datetime  # seldom needed, and slow to load
+
     try:
         date = parsedate_to_datetime(value)
     except ValueError:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.machinery import SourceFileLoader
-from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
 from toolcert.core.errors import ConfigurationError, UsageError
+from toolcert.settings.installed import offers_entry_points
 from toolcert.verify.adapters.base import ModelAdapter
 from toolcert.verify.adapters.generic import GenericAdapter
 from toolcert.verify.adapters.kimi import KimiAdapter
@@ -62,7 +62,11 @@ def _known() -> dict[str, type[ModelAdapter]]:
 
 @cache
 def _plugins() -> dict[str, type[ModelAdapter]]:
-    """Looked up once: it reads the metadata of every installed package."""
+    """Looked up once, and only where a package has some: the lookup itself takes long to load."""
+    if not offers_entry_points(ENTRY_POINTS):
+        return {}
+    from importlib.metadata import entry_points
+
     return {point.name: point.load() for point in entry_points(group=ENTRY_POINTS)}
 
 

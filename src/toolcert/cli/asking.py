@@ -1,0 +1,28 @@
+"""Questions a command asks before it does something that costs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from toolcert.core.errors import UsageError
+from toolcert.core.targets import EndpointSpec
+from toolcert.reports.text import plural
+from toolcert.settings.addresses import is_loopback
+
+MANY_REQUESTS = 500
+"""From here on a run against somebody else's machine is worth a question: it costs money."""
+
+
+def confirm_requests(planned: int, endpoints: Sequence[EndpointSpec], *, yes: bool) -> None:
+    """Ask before many requests go to somebody else's machine."""
+    elsewhere = [spec for spec in endpoints if not is_loopback(spec.base_url)]
+    if yes or not elsewhere or planned <= MANY_REQUESTS:
+        return
+    question = f"This sends up to {plural(planned, 'request')} to {elsewhere[0].base_url or elsewhere[0].name}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{question}.", remedy="Add --yes if that is meant, or set --max-requests.")
+    if not click.confirm(f"{question}. Go on?", err=True):
+        raise click.Abort
