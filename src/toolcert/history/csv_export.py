@@ -26,12 +26,22 @@ from toolcert.runs.files import write_whole
 RELIABLE = 0.9
 
 
-def export_csv(store: HistoryStore, folder: Path, *, since: str | None = None) -> int:
-    """Write the three files; says how many rows test_results.csv has."""
+def export_csv(
+    store: HistoryStore,
+    folder: Path,
+    *,
+    since: str | None = None,
+    more: Mapping[tuple[str, str], JsonObject] | None = None,
+) -> int:
+    """Write the three files; says how many rows test_results.csv has.
+
+    `more` has, by day and model, columns that the store does not keep, such as raw answers.
+    """
+    extra = more or {}
     found = latest_per_day(store.observations(probe=HELLO, since=since, originals=True))
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
     columns = (*RESULTS, PROVIDER) if provider else RESULTS
-    _write(folder / RESULTS_FILE, columns, [result_row(observation) for observation in found])
+    _write(folder / RESULTS_FILE, columns, [result_row(one) | extra.get((one.day, one.model), {}) for one in found])
     _write(folder / REGISTRY_FILE, REGISTRY, _registry_rows(store, found))
     _write(folder / SUMMARY_FILE, SUMMARY, _summary_rows(found))
     return len(found)

@@ -1,10 +1,11 @@
-"""The command line as a run may keep it: without the values of secret options."""
+"""The command line as a run may keep it: without the values of secret options and without passwords in addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolcert.core.secrets import HIDDEN
+from toolcert.core.secrets import HIDDEN, without_password
+from toolcert.settings.headers import names_credential
 from toolcert.settings.options import OPTIONS
 
 _SECRET_FLAGS = frozenset(option.flag for option in OPTIONS.values() if option.secret)
@@ -24,9 +25,10 @@ def _hide(argv: Iterable[str]) -> Iterator[str]:
         elif equals and _is_secret(flag):
             yield f"{flag}={HIDDEN}"
         else:
-            yield word
+            yield f"{flag}={without_password(word[len(flag) + 1 :])}" if equals else without_password(word)
         hide_next = not hide_next and not equals and _is_secret(word)
 
 
 def _is_secret(flag: str) -> bool:
-    return flag in _SECRET_FLAGS
+    """Ours by their definition, those of the front doors by their names."""
+    return flag in _SECRET_FLAGS or (flag.startswith("--") and names_credential(flag))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from toolcert.core.requests import tool, user
@@ -21,6 +23,11 @@ GREETINGS = {
     "german": "Hallo, {}!",
     "japanese": "こんにちは, {}さん!",
 }
+PROMPT = (
+    "Use the hello_world tool to greet a person named {person} in {language}. "
+    "Then tell me the exact greeting it returned."
+)
+_ASKED = re.compile(r"named (?P<person>\w+) in (?P<language>\w+)\.")
 HELLO_WORLD = tool(
     "hello_world",
     "Greet a person in a language and return the greeting.",
@@ -38,6 +45,12 @@ def greet(name: str, language: str = "english") -> JsonObject:
     return {"greeting": greeting, "language": language, "name": name, "message": greeting}
 
 
+def expected_greeting(prompt: str) -> str:
+    """The greeting that one of our prompts asks for; empty for any other text."""
+    asked = _ASKED.search(prompt)
+    return GREETINGS[asked["language"]].format(asked["person"]) if asked and asked["language"] in GREETINGS else ""
+
+
 @probe
 class HelloWorld(ScriptedProbe):
     """Asks to greet a person in a language, answers the call, and wants the exact greeting."""
@@ -52,11 +65,7 @@ class HelloWorld(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         person = talk.nonce("person")
         language = list(GREETINGS)[(talk.iteration - 1) % len(GREETINGS)]
-        prompt = (
-            f"Use the hello_world tool to greet a person named {person} in {language}. "
-            "Then tell me the exact greeting it returned."
-        )
-        messages = [user(prompt)]
+        messages = [user(PROMPT.format(person=person, language=language))]
         turn = await answered(talk, messages, tools=[HELLO_WORLD])
         if reason := _wrong_call(turn, person, language):
             return failed(reason, called=False)

@@ -1,0 +1,89 @@
+"""The two clients: each is an endpoint of toolcert with this tool's names for its settings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.listing import models
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.secrets import Secret
+from toolcert.core.targets import ModelInfo
+from watsonx_tool_tester.config import ClientType, Config
+
+
+class BaseClient(ABC):
+    """Where to ask, and with what."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    @abstractmethod
+    def endpoint(self) -> Endpoint:
+        """The endpoint; ConfigurationError names what is missing."""
+
+    def list_models(self) -> list[ModelInfo]:
+        """The models the server lists; a listing that fails is an error, never an invented model."""
+        return models(self.endpoint())
+
+    def get_available_models(self) -> list[str]:
+        """Their ids."""
+        return [info.id for info in self.list_models()]
+
+    def validate_credentials(self) -> bool:
+        """True when the server accepts them; otherwise an error says what to do."""
+        self.list_models()
+        return True
+
+
+class WatsonXClient(BaseClient):
+    """watsonx.ai itself."""
+
+    def endpoint(self) -> Endpoint:
+        config = self.config
+        key = _needed(config, "watsonx_apikey", "WATSONX_APIKEY")
+        project = _needed(config, "watsonx_project_id", "WATSONX_PROJECT_ID")
+        options = {
+            "project_id": project.reveal(),
+            "region": config.watsonx_region,
+            "api_version": config.watsonx_api_version,
+            "iam_url": config.watsonx_iam_url,
+        }
+        return Endpoint(
+            config.watsonx_url or "",
+            name="watsonx",
+            dialect="watsonx",
+            api_key=key,
+            key_env="WATSONX_APIKEY",
+            ca_bundle=config.ca_bundle,
+            options={name: value for name, value in options.items() if value},
+        )
+
+
+class LiteLLMClient(BaseClient):
+    """Models behind a LiteLLM proxy."""
+
+    def endpoint(self) -> Endpoint:
+        config = self.config
+        token = config.litellm_token
+        return Endpoint(
+            config.litellm_url,
+            name="litellm",
+            dialect="litellm",
+            api_key=None if token is None else Secret(token, source=config.sources.get("litellm_token", "")),
+            key_env="LITELLM_TOKEN",
+            ca_bundle=config.ca_bundle,
+        )
+
+
+def make_client(config: Config) -> BaseClient:
+    """The client the settings name."""
+    return WatsonXClient(config) if config.client_type is ClientType.WATSONX else LiteLLMClient(config)
+
+
+def _needed(config: Config, name: str, variable: str) -> Secret:
+    value = getattr(config, name)
+    flag = f"--{name.replace('_', '-')}"
+    if not value:
+        raise ConfigurationError(f"watsonx.ai needs {flag}.", remedy=f"Give it, or set {variable} (.env will do).")
+    return Secret(value, source=config.sources.get(name, flag))

@@ -1,0 +1,140 @@
+"""Results in this tool's shapes: dictionaries, JSON, and the HTML page of toolcert."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolcert.api.probing import ProbeRun
+from toolcert.core.records import Record
+from toolcert.probes.scorecard import Category, Cell, ModelSummary, ProbeSummary
+from toolcert.reports import ordering
+from toolcert.reports.extras import Extras
+from toolcert.reports.formats import write_reports
+from toolcert.runs.files import write_whole
+from watsonx_tool_tester.table import summary_lines, table_lines
+from watsonx_tool_tester.totals import summary_of
+
+_SORTS = {"tool_call_time": "call-time", "response_time": "response-time", "total_time": "total-time"}
+_TIMES = {
+    "tool_call_time": "tool_call_time_seconds",
+    "response_processing_time": "response_processing_time_seconds",
+    "total_time": "total_time_seconds",
+}
+
+
+class ResultHandler:
+    """Shows results and writes them to files."""
+
+    def __init__(self, iterations: int) -> None:
+        self.iterations = iterations
+
+    def show(self, results: Sequence[dict[str, Any]]) -> None:
+        """The table and the summary blocks on stdout."""
+        click.echo("\n".join([*table_lines(results, self.iterations), "", *summary_lines(results, self.iterations)]))
+
+    def save_json(self, results: Sequence[dict[str, Any]], path: str) -> None:
+        """Results and summary as JSON."""
+        content = {"results": [_as_json(result) for result in results], "summary": summary_of(results, self.iterations)}
+        write_whole(Path(path), [json.dumps(content, indent=2, ensure_ascii=False).encode(), b"\n"])
+
+    def save_html(self, run: ProbeRun, path: str, *, sort: str = "name", extras: Extras | None = None) -> None:
+        """The page toolcert makes of the run."""
+        write_reports("probe", in_order(run.summary, sort), {"html": path}, extras or Extras(run=run.folder))
+
+
+def in_order(summary: ProbeSummary, sort: str) -> ProbeSummary:
+    """The models in the order asked for; missing values last."""
+    return ordering.in_order(summary, _SORTS.get(sort, sort))
+
+
+def results_of(summary: ProbeSummary, records: Iterable[Record]) -> list[dict[str, Any]]:
+    """One dictionary per model, in the order of the summary."""
+    by_model: dict[str, list[Record]] = {}
+    for record in records:
+        by_model.setdefault(record.model, []).append(record)
+    return [_result(model, by_model.get(model.model, []), summary.started_at) for model in summary.models]
+
+
+def _result(model: ModelSummary, records: list[Record], started_at: float) -> dict[str, Any]:
+    cell = model.cells[0]
+    call, answer = model.seconds("call"), model.seconds("answer")
+    return {
+        "model": model.model,
+        "tool_call_support": _support(model, cell),
+        "handles_response": bool(cell.handled.k) if cell.handled.n else None,
+        "details": details_of(model, cell),
+        "response_times": _times(call, answer),
+        "reliability": _reliability(cell),
+        "iteration_results": [_iteration(record) for record in sorted(records, key=_iteration_number) if record.probe],
+        "timestamp": datetime.fromtimestamp(max((one.at for one in records), default=started_at), UTC).isoformat(),
+    }
+
+
+def _support(model: ModelSummary, cell: Cell) -> bool | None:
+    """None where nothing could be measured: silence is no answer of the model."""
+    if cell.called.k:
+        return True
+    return None if model.category is Category.NOT_MEASURED else False
+
+
+def details_of(model: ModelSummary, cell: Cell) -> str:
+    """The real reason, and what was left out of the rates."""
+    if cell.counts.passed and cell.counts.passed == cell.counts.total:
+        return "calls the tool and uses its result"
+    missing = f"{cell.counts.not_measured} not measured" if cell.counts.not_measured else ""
+    return "; ".join(part for part in (cell.reason or model.reason, cell.stopped, missing) if part)
+
+
+def _reliability(cell: Cell) -> dict[str, Any]:
+    return {
+        "iterations": cell.called.n,
+        "tool_call_success_rate": cell.called.value or 0.0,
+        "response_handling_success_rate": cell.handled.value or 0.0,
+        "is_reliable": bool(cell.called.k and cell.reliable),
+        "error_count": cell.counts.not_measured,
+        "tool_calls": cell.called.k,
+        "responses_handled": cell.handled.k,
+        "responses_measured": cell.handled.n,
+    }
+
+
+def _times(call: float | None, answer: float | None) -> dict[str, float | None]:
+    total = None if call is None else call + (answer or 0.0)
+    return {"tool_call_time": call, "response_processing_time": answer, "total_time": total}
+
+
+def _iteration(record: Record) -> dict[str, Any]:
+    facts = record.probe
+    assert facts is not None
+    seconds = (*facts.seconds, None, None)
+    return {
+        "iteration": facts.iteration,
+        "tool_call_support": facts.called,
+        "handles_response": facts.handled,
+        "details": record.reason or record.outcome.value,
+        "outcome": record.outcome.value,
+        "response_times": _times(seconds[0], seconds[1]),
+    }
+
+
+def _iteration_number(record: Record) -> int:
+    return record.probe.iteration if record.probe else 0
+
+
+def _as_json(result: dict[str, Any]) -> dict[str, Any]:
+    times = result["response_times"]
+    return {
+        "model": result["model"],
+        "supports_tool_calls": result["tool_call_support"],
+        "handles_response": result["handles_response"],
+        "details": result["details"],
+        "timings": {_TIMES[name]: value for name, value in times.items()},
+        "timestamp": result["timestamp"],
+        "reliability": result["reliability"],
+    }

@@ -1,0 +1,77 @@
+"""Testing models: toolcert's `hello` suite, told in this tool's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun
+from toolcert.api.running import open_sessions, unfinished_run, wait_for
+from toolcert.core.events import Handler
+from toolcert.core.targets import ModelInfo
+from toolcert.runs.reader import RunReader
+from watsonx_tool_tester.clients import make_client
+from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
+from watsonx_tool_tester.logs import event_log
+from watsonx_tool_tester.results import in_order, results_of
+from watsonx_tool_tester.selection import select
+
+
+class ModelTester:
+    """Tests models one after another or all together; every call is synchronous."""
+
+    def __init__(self, config: Config, handlers: Sequence[Handler] = ()) -> None:
+        self.config = config
+        self.client = make_client(config)
+        self.last: ProbeRun | None = None
+        """The last run in toolcert's own form, for reports."""
+        self._handlers = handlers
+        self._scratch: TemporaryDirectory[str] | None = None
+
+    def get_available_models(self) -> list[str]:
+        """The ids the server lists."""
+        return self.client.get_available_models()
+
+    def validate_credentials(self) -> bool:
+        """True when the server accepts them; otherwise an error says what to do."""
+        return self.client.validate_credentials()
+
+    def test_model(self, model: str) -> dict[str, Any]:
+        """The result of one model, named by its id."""
+        return self._test([ModelInfo(id=model)])[0]
+
+    def test_all_models(self, filter_model: str | None = None) -> list[dict[str, Any]]:
+        """The results of all models that are listed and not excluded, in the order asked for."""
+        return self._test(None, filter_model)
+
+    def _test(self, models: list[ModelInfo] | None, filter_model: str | None = None) -> list[dict[str, Any]]:
+        self.client = make_client(self.config)
+        with event_log(self.config) as log:
+            handlers = [log, *self._handlers]
+            self.last = wait_for(self._run(self.client.endpoint(), models, filter_model, handlers))
+        records = list(RunReader(Path(self.last.folder)).heads())
+        return results_of(in_order(self.last.summary, self.config.sort), records)
+
+    async def _run(
+        self, endpoint: Endpoint, models: list[ModelInfo] | None, filter_model: str | None, handlers: Sequence[Handler]
+    ) -> ProbeRun:
+        name = endpoint.spec.name
+        async with open_sessions([endpoint]) as sessions:
+            chosen = models or select(await sessions[name].models(), self.config, filter_model)
+            options = ProbeOptions(
+                suite="hello",
+                iterations=self.config.iterations,
+                threshold=RELIABILITY_THRESHOLD,
+                output=self._folder(endpoint),
+            )
+            return await ProbeJob([endpoint], sessions, {name: chosen}, options).run(handlers)
+
+    def _folder(self, endpoint: Endpoint) -> str:
+        """Where the evidence goes: kept where logs are kept, and there an interrupted run is gone on with."""
+        if self.config.keeps_logs:
+            return str(unfinished_run(Path(self.config.log_dir), endpoint))
+        self._scratch = TemporaryDirectory(prefix="watsonx-tool-tester-")
+        return str(Path(self._scratch.name) / "run")
