@@ -1,1 +1,26 @@
-"""A front door: the older tool of this name, translated onto toolcert."""
+"""vendor-verifier, as its users know it, on top of toolcert."""
+
+from typing import Any
+
+from toolcert.version import __version__
+from vendor_verifier.models import ModelAdapter, get_adapter, register_adapter
+from vendor_verifier.validator import Evaluation, Validator
+
+__all__ = [
+    "Evaluation",
+    "ModelAdapter",
+    "Validator",
+    "__version__",
+    "compare_results",
+    "get_adapter",
+    "register_adapter",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """`compare` is a program of its own, so it is imported by who runs it or by who asks for its function."""
+    if name == "compare_results":
+        from vendor_verifier.compare import compare_results
+
+        return compare_results
+    raise AttributeError(f"module 'vendor_verifier' has no attribute {name!r}")

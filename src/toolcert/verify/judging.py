@@ -43,7 +43,7 @@ def judge_row(row: Row, exchange: Exchange, adapter: ModelAdapter, *, at: float 
     at = time.time() if at is None else at
     if exchange.fault is not None:
         return _not_answered(row, exchange, at)
-    reply = _read(exchange, adapter)
+    reply = read_answer(exchange, adapter)
     calls = judge_calls(exchange.request, reply)
     findings = _merged(examine(exchange, reply, calls), row.problems)
     met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
@@ -86,7 +86,8 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
     return _record(row, facts, outcome, exchange.fault.message, detail=detail, at=at)
 
 
-def _read(exchange: Exchange, adapter: ModelAdapter) -> Reply:
+def read_answer(exchange: Exchange, adapter: ModelAdapter) -> Reply:
+    """The answer of a row; calls written into a raw completion are read out of it."""
     reply = read_reply(exchange)
     if exchange.request.kind is RequestKind.COMPLETIONS:
         return reply_of_completion(reply, adapter)

@@ -1,0 +1,83 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from toolcert.cli.consoles import stderr_console
+from toolcert.cli.errors import run_guarded
+from toolcert.core.errors import ExitCode
+from toolcert.core.events import CaseFinished, Event
+from toolcert.core.outcomes import Outcome
+from toolcert.core.values import JsonObject
+from toolcert.reports.progress import progress
+from vendor_verifier import config
+from vendor_verifier.validator import Evaluation, Validator
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+
+
+def main() -> NoReturn:
+    """`python -m vendor_verifier`."""
+    sys.exit(run_guarded(lambda: cli(prog_name="python -m vendor_verifier", standalone_mode=False)))
+
+
+def _object(_: click.Context, __: click.Parameter, text: str) -> JsonObject:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise click.BadParameter(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise click.BadParameter("not a JSON object")
+    return found
+
+
+@click.command()
+@click.argument("file_path")
+@click.option("--model", required=True, help="Model name.")
+@click.option("--base-url", required=True, help="API endpoint URL.")
+@click.option("--api-key", help=f"API key (default: ${config.API_KEY_VARIABLE}).")
+@click.option("--model-type", help="Force a model adapter (default: found by the model's name).")
+@click.option("--temperature", type=click.FloatRange(min=0), help="Temperature of all requests.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="max_tokens of all requests.")
+@click.option("--extra-body", callback=_object, default="{}", help="JSON merged into each request.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=config.DEFAULT_CONCURRENCY, show_default=True)
+@click.option("--output", default=config.DEFAULT_OUTPUT, show_default=True, help="File of the results.")
+@click.option("--summary", default=config.DEFAULT_SUMMARY, show_default=True, help="File of the summary.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=config.DEFAULT_TIMEOUT, show_default=True
+)
+@click.option("--retries", type=click.IntRange(min=0), default=config.DEFAULT_RETRIES, show_default=True)
+@click.option("--incremental", is_flag=True, help="Only rerun failed requests.")
+@click.option("--use-raw-completions", is_flag=True, help="Ask /v1/completions with the rendered chat template.")
+@click.option("--tokenizer-model", help="Tokenizer that renders the template: a name or a folder.")
+def cli(api_key: str | None, **given: Any) -> None:
+    """Evaluate tool calls of a model with a JSONL file of requests."""
+    evaluation = Evaluation(**given)
+    validator = Validator(evaluation, api_key or os.environ.get(config.API_KEY_VARIABLE) or None)
+    with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", stderr_console()) as display:
+        summary = validator.run([display, _tell_bad_lines])
+    click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
+    code = _exit_code(summary, interrupted=validator.interrupted)
+    click.get_current_context().exit(code)
+
+
+def _exit_code(summary: JsonObject, *, interrupted: bool) -> ExitCode:
+    if interrupted:
+        click.echo("Interrupted; --incremental goes on.", err=True)
+        return ExitCode.INTERRUPTED
+    if not summary["success_count"]:
+        click.echo(f"Every request failed ({summary['failure_count']}); see the results for the reasons.", err=True)
+        return ExitCode.NOTHING_MEASURED
+    return ExitCode.OK
+
+
+def _tell_bad_lines(event: Event) -> None:
+    """A line that cannot be asked is named at once; the run goes on."""
+    if isinstance(event, CaseFinished) and event.record.outcome is Outcome.SKIPPED and event.record.row:
+        click.echo(f"line {event.record.row.index} is not asked: {event.record.reason}", err=True)

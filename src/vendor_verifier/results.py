@@ -1,0 +1,126 @@
+"""results.jsonl and the summary of it, from the run log alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.records import Record
+from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.requests import RequestKind
+from toolcert.core.values import JsonObject
+from toolcert.runs.encoding import decode_head, decode_record
+from toolcert.runs.files import write_whole
+from toolcert.runs.reader import RunReader
+from toolcert.verify.adapters.base import ModelAdapter
+from toolcert.verify.judging import read_answer
+from toolcert.verify.rejudge import adapter_of_run
+from vendor_verifier.totals import Totals
+
+CALLED = "tool_calls"
+
+
+def write_results(folder: Path, output: Path, extra_body: JsonObject) -> JsonObject:
+    """Write every row, sorted by its line, and return the summary of all of them."""
+    reader = RunReader(folder)
+    adapter = adapter_of_run(reader.manifest)
+    totals = Totals(str(reader.manifest.parameters.get("model", "")))
+
+    def lines() -> Iterator[bytes]:
+        for record in _in_order(reader):
+            row = result_row(record, adapter, extra_body)
+            totals.add(row, record)
+            yield msgspec.json.encode(row) + b"\n"
+
+    write_whole(output, lines())
+    return totals.summary(reader.manifest.started_at)
+
+
+def _in_order(reader: RunReader) -> Iterator[Record]:
+    """The records by line; only their places are held in memory."""
+    places: list[tuple[int, int]] = []
+    offset = 0
+    for line in reader.lines():
+        head = decode_head(line)
+        places.append((head.row.index if head.row else 0, offset))
+        offset += len(line)
+    if not places:
+        return
+    with reader.path.open("rb") as file:
+        for _, start in sorted(places):
+            file.seek(start)
+            yield decode_record(file.readline())
+
+
+def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) -> JsonObject:
+    """One line of results.jsonl."""
+    exchange = record.detail.exchanges[-1] if record.detail.exchanges else None
+    reply = read_answer(exchange, adapter) if exchange is not None and exchange.fault is None else None
+    answered = exchange is not None and reply is not None and reply.readable
+    finish = reply.finish_reason if answered and reply is not None else None
+    return {
+        "data_index": record.row.index if record.row else 0,
+        "request": exchange.request.body if exchange is not None else {},
+        "extra_body": extra_body,
+        "response": _response(exchange, reply) if answered else {"error": record.reason},
+        "status": "success" if answered else "failed",
+        "finish_reason": finish,
+        "tool_calls_valid": _valid(record, finish),
+        "last_run_at": datetime.fromtimestamp(record.at, UTC).isoformat(),
+        "duration_ms": _milliseconds(record, exchange),
+        "hash": record.case,
+    }
+
+
+def _valid(record: Record, finish: str | None) -> bool | None:
+    """Whether the calls satisfy their schemas, where the server says that it calls; None without a usable schema."""
+    if finish != CALLED or record.row is None:
+        return None
+    return record.row.valid if record.row.names else False
+
+
+def _milliseconds(record: Record, exchange: Exchange | None) -> int:
+    """This attempt alone, without queueing and waiting; one that never ended lasted until it was recorded."""
+    if exchange is None or not exchange.attempts:
+        return 0
+    taken = exchange.seconds
+    return round(1000 * (taken if taken is not None else max(0.0, record.at - exchange.last.started_at)))
+
+
+def _response(exchange: Exchange | None, reply: Reply | None) -> Any:
+    """The answer as the server wrote it; one that came in pieces, or as text, is put together."""
+    assert exchange is not None
+    assert reply is not None
+    if not exchange.event_stream and exchange.request.kind is RequestKind.CHAT:
+        return msgspec.json.decode(exchange.payload)
+    message: JsonObject = {"role": reply.role or "assistant", "content": reply.content}
+    if reply.reasoning is not None:
+        message["reasoning_content"] = reply.reasoning
+    if reply.tool_calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": call.type or "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in reply.tool_calls
+        ]
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+    return {
+        "id": reply.id,
+        "object": "chat.completion",
+        "model": reply.model,
+        "choices": [choice],
+        "usage": reply.usage,
+        "system_fingerprint": reply.system_fingerprint,
+    }
+
+
+def _call(call: ToolCall) -> JsonObject:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": call.type or "function", "function": function}

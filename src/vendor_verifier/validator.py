@@ -1,0 +1,115 @@
+"""One evaluation: toolcert's verify run, with results and summary in this tool's files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.running import wait_for
+from toolcert.api.verifying import run_job, verify_job
+from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.events import Handler
+from toolcert.core.outcomes import Outcome
+from toolcert.core.values import JsonObject, Value
+from toolcert.runs.encoding import decode_head
+from toolcert.runs.files import write_whole
+from toolcert.runs.reader import RunReader, is_run
+from toolcert.verify.adapters import register_adapter
+from toolcert.verify.job import VerifyOptions
+from vendor_verifier import config
+from vendor_verifier.models import adapter_class
+from vendor_verifier.models.base import careful
+from vendor_verifier.results import write_results
+
+
+class Evaluation(Value):
+    """What to evaluate; the names are those of the command's options."""
+
+    file_path: str
+    model: str
+    base_url: str
+    model_type: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    extra_body: JsonObject = {}
+    concurrency: int = config.DEFAULT_CONCURRENCY
+    output: str = config.DEFAULT_OUTPUT
+    summary: str = config.DEFAULT_SUMMARY
+    timeout: float = config.DEFAULT_TIMEOUT
+    retries: int = config.DEFAULT_RETRIES
+    incremental: bool = False
+    use_raw_completions: bool = False
+    tokenizer_model: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where each row is from the moment it is reported."""
+        return Path(self.output + config.RUN_SUFFIX)
+
+    def endpoint(self, api_key: str | None) -> Endpoint:
+        """Where to ask, and how patiently."""
+        return Endpoint(
+            self.base_url,
+            api_key=api_key,
+            key_env=config.API_KEY_VARIABLE,
+            timeout=self.timeout,
+            retries=self.retries,
+            concurrency=self.concurrency,
+        )
+
+    def options(self) -> VerifyOptions:
+        """The same as toolcert takes it."""
+        adapter = adapter_class(self.model, self.model_type)
+        name = f"vendor_verifier:{adapter.__name__}"
+        register_adapter(name, adapter if adapter.__module__.startswith("toolcert.") else careful(adapter))
+        return VerifyOptions(
+            model=self.model,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            extra_body=self.extra_body,
+            model_type=name,
+            use_raw_completions=self.use_raw_completions,
+            tokenizer_model=self.tokenizer_model,
+            output=str(self.folder),
+            fresh=not self.incremental,
+        )
+
+
+class Validator:
+    """Runs one evaluation and writes its two files."""
+
+    def __init__(self, evaluation: Evaluation, api_key: str | None = None) -> None:
+        self.evaluation = evaluation
+        self._endpoint = evaluation.endpoint(api_key)
+        self.interrupted = False
+
+    def run(self, handlers: Sequence[Handler] = ()) -> JsonObject:
+        """The summary; both files are written, also of a run that was interrupted or could not go on."""
+        with verify_job(self.evaluation.file_path, self._endpoint, self.evaluation.options()) as job:
+            if self.evaluation.incremental:
+                forget_failures(self.evaluation.folder)
+            try:
+                self.interrupted = wait_for(run_job(job, self._endpoint.key, handlers)).interrupted
+            except NothingMeasuredError:
+                self._write()
+                raise
+        return self._write()
+
+    def _write(self) -> JsonObject:
+        summary = write_results(self.evaluation.folder, Path(self.evaluation.output), self.evaluation.extra_body)
+        text = msgspec.json.format(msgspec.json.encode(summary), indent=4)
+        write_whole(Path(self.evaluation.summary), [text, b"\n"])
+        return summary
+
+
+def forget_failures(folder: Path) -> None:
+    """Have every row without an answer asked again, also one the server has refused for good."""
+    if not is_run(folder):
+        return
+    reader = RunReader(folder)
+    if any(head.outcome is Outcome.UNSUPPORTED for head in reader.heads()):
+        kept = (line for line in reader.lines() if decode_head(line).outcome is not Outcome.UNSUPPORTED)
+        write_whole(reader.path, kept)
