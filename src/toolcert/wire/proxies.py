@@ -43,13 +43,13 @@ def _named_in_environment() -> dict[str, str]:
     """Most environments name none, and then the library that reads them need not be loaded."""
     if not any(name.lower().endswith("_proxy") for name in os.environ):
         return {}
-    from urllib.request import getproxies_environment  # type: ignore[attr-defined]  # no stub
+    from urllib.request import getproxies_environment
 
     named: dict[str, str] = getproxies_environment()
     return named
 
 
 def _is_exempt(host: str, named: dict[str, str]) -> bool:
-    from urllib.request import proxy_bypass_environment
+    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # no stub
 
     return bool(proxy_bypass_environment(host, named))
