@@ -22,7 +22,7 @@ from toolcert.diagnose import kind_of
 from toolcert.diagnose.areas import AREAS, by_area
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import all_probes
-from toolcert.reports.json_report import REPORTS, schema
+from toolcert.reports.schemas import REPORTS, schema
 from toolcert.settings import OPTIONS, Option
 from toolcert.simulate.faults import Mode
 from toolcert.simulate.matrix import SHOWN_ELSEWHERE, matrix

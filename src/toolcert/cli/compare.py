@@ -6,7 +6,7 @@ import click
 
 from toolcert.cli.options import SettingsCommand, use
 from toolcert.settings import Settings
-from toolcert.settings.options import COMPARING, names
+from toolcert.settings.options import COMPARING, REPORTS, names
 
 _SEVERAL = ("--baseline", "--vendor")
 
@@ -33,7 +33,7 @@ def _repeat_flags(args: list[str]) -> list[str]:
 
 
 @click.command(cls=SeveralRuns, short_help="Is this vendor the same as the baseline, and how sure are we?")
-@use(*names(COMPARING), "fail-on", "seed", "json", "markdown", "html")
+@use(*names(COMPARING, REPORTS), "fail-on", "seed")
 def compare(settings: Settings) -> int:
     """Is this vendor the same as the baseline, and how sure are we?
 

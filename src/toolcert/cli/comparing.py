@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 import msgspec
 
+from toolcert.cli import reporting
 from toolcert.compare.comparing import compare, measured_noise
 from toolcert.compare.comparison import Comparison, VendorComparison, Verdict
 from toolcert.compare.confusion import Trigger
@@ -16,8 +17,6 @@ from toolcert.compare.power import USUAL_NOISE, Plan, plan
 from toolcert.compare.rundata import By
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.findings import Severity
-from toolcert.reports.destinations import STDOUT
-from toolcert.reports.formats import check_destinations, formats, write_reports
 from toolcert.reports.text import count, plural
 from toolcert.settings import Settings
 
@@ -33,14 +32,14 @@ def run(settings: Settings) -> int:
     if settings.plan:
         _print_plan(_plan(settings))
         return ExitCode.OK
-    destinations = _destinations(settings)
+    destinations = reporting.destinations(settings, "compare")
     comparison = compare(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
-    if STDOUT not in destinations.values():
+    if reporting.speaks(settings, "compare"):
         from toolcert.reports.console_compare import compare_lines
 
         for line in compare_lines(comparison):
             click.echo(line)
-    write_reports("compare", comparison, destinations)
+    reporting.write("compare", comparison, settings, "")
     return _gate(comparison, gates)
 
 
@@ -56,17 +55,6 @@ def _options(settings: Settings, *, in_full: bool) -> Options:
         rows=_ROWS_IN_REPORTS if in_full else _ROWS_ON_CONSOLE,
         baselines=settings.baselines,
     )
-
-
-def _destinations(settings: Settings) -> dict[str, str]:
-    chosen = {name: getattr(settings, name) for name in ("json", "markdown", "html") if getattr(settings, name)}
-    check_destinations(chosen)
-    for name in chosen:
-        if name not in formats("compare"):
-            raise UsageError(
-                f"a comparison has no {name} report yet.", remedy=f"Formats: {', '.join(formats('compare'))}."
-            )
-    return chosen
 
 
 def _gates(settings: Settings) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from toolcert.compare.comparison import Comparison, Verdict
 from toolcert.probes.scorecard import Category, ProbeSummary
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.text import percent
@@ -30,6 +31,24 @@ def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # no
         return badge("not measured" if summary.nothing_measured else "no call", "lightgrey")
     color = "brightgreen" if rate >= GOOD else "yellow" if rate >= USABLE else "red"
     return badge(f"{percent(rate)} valid", color)
+
+
+_VERDICT_COLORS = {
+    Verdict.EQUIVALENT: "brightgreen",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.DIFFERENT: "orange",
+    Verdict.DEGRADED: "red",
+}
+
+
+def compare_badge(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
+    """The verdict about a vendor, or how many of several are equivalent."""
+    verdicts = [vendor.verdict for vendor in comparison.vendors]
+    if len(verdicts) == 1:
+        return badge(verdicts[0].value, _VERDICT_COLORS[verdicts[0]])
+    same = verdicts.count(Verdict.EQUIVALENT)
+    color = "brightgreen" if same == len(verdicts) else "yellow" if same else "red"
+    return badge(f"{same} of {len(verdicts)} equivalent", color)
 
 
 def badge(message: str, color: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from toolcert.compare.comparison import Figure, Missing, VendorComparison, Verdict
+from collections import Counter
+
+from toolcert.compare.comparison import Comparison, Figure, Missing, VendorComparison, Verdict
 from toolcert.core.statistics import Interval
 from toolcert.reports.text import NO_VALUE, count, plural
 
@@ -35,6 +37,25 @@ BUCKET_NAMES = {
     "DoubleEncoded": "Double-encoded JSON",
     "NotString": "Not a string",
 }
+
+
+def headline(comparison: Comparison) -> str:
+    """One sentence that decides: the vendor's own, or how many of several stand where."""
+    if len(comparison.vendors) == 1:
+        return comparison.vendors[0].headline
+    counted = Counter(vendor.verdict for vendor in comparison.vendors)
+    same = counted.pop(Verdict.EQUIVALENT, 0)
+    rest = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in Verdict if counted.get(verdict))
+    whole = plural(len(comparison.vendors), "vendor")
+    verb = "is" if same == 1 else "are"
+    return f"{same} of {whole} {verb} equivalent to the baseline" + (f"; {rest}." if rest else ".")
+
+
+def further_lines(comparison: Comparison) -> list[str]:
+    """What to know next."""
+    if len(comparison.vendors) == 1:
+        return list(comparison.vendors[0].reasons)
+    return [f"Nearest to the baseline: {comparison.vendors[0].side.label}."]
 
 
 def figure_name(figure: Figure) -> str:

@@ -29,7 +29,11 @@ RENDERERS: Mapping[str, Mapping[str, str]] = {
     },
     "compare": {
         "json": "json_compare:compare_json",
+        "junit": "junit_compare:compare_junit",
         "markdown": "markdown_compare:compare_markdown",
+        "csv": "csv_compare:compare_csv",
+        "html": "html.compare_page:compare_html",
+        "badge": "badge:compare_badge",
     },
 }
 """Job to format to `module:function`; loaded when asked for, because templates and XML are not free."""

@@ -15,8 +15,6 @@ from toolcert.probes.scorecard import ProbeSummary
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.verify.figures import VerifySummary
 
-SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
-
 
 class ProbeReport(Value):
     """The report of a probe run: name and version of the format, then the summary."""
@@ -32,9 +30,6 @@ class VerifyReport(Value):
     summary: VerifySummary
 
 
-REPORTS: Mapping[str, type[Value]] = {"probe": ProbeReport, "verify": VerifyReport}
-
-
 def probe_json(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
     """The report of a probe run."""
     return pretty(ProbeReport(format="toolcert.probe/1", summary=summary))
@@ -43,21 +38,6 @@ def probe_json(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:  # noq
 def verify_json(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
     """The report of a verify run."""
     return pretty(VerifyReport(format="toolcert.verify/1", summary=summary))
-
-
-def schema(job: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a job's report."""
-    report = REPORTS[job]
-    made = msgspec.json.schema(report)
-    for definition in made["$defs"].values():
-        if "properties" in definition:
-            definition["required"] = list(definition["properties"])
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{SCHEMA_HOME}{job}-1.json",
-        "title": f"toolcert {job} report",
-        **made,
-    }
 
 
 def pretty(report: Value) -> bytes:

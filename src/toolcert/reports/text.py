@@ -16,6 +16,11 @@ def visible(text: str) -> str:
     return _CONTROL.sub(_show, text)
 
 
+def visible_lines(text: str) -> str:
+    """The same with line breaks kept, for places that show several lines."""
+    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
 def _show(match: re.Match[str]) -> str:
     character = match.group()
     return _NAMED.get(character) or f"\\u{ord(character):04x}"
@@ -49,6 +54,11 @@ def shorten(text: str, columns: int) -> str:
             break
         kept.append(character)
     return "".join(kept) + "…"
+
+
+def cut(text: str, characters: int) -> str:
+    """`text` cut to at most so many characters, the cut marked; quick on texts of any length."""
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"
 
 
 def count(number: int) -> str:

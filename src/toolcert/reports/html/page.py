@@ -15,7 +15,7 @@ from toolcert.reports import text
 from toolcert.reports.html import charts
 from toolcert.version import __version__
 
-STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "phone", "print")
+STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "compare", "phone", "print")
 """In this order: later sheets refine earlier ones."""
 SCRIPTS = ("theme", "copy", "sort", "filter", "more", "matrix", "reveal")
 _CODE = Markup("<code>{}</code>")

@@ -14,7 +14,7 @@ def fluid(height: float, body: str, label: str) -> Markup:
 
 def fixed(width: float, height: float, body: str, label: str) -> Markup:
     """A chart of one size."""
-    return _drawn("", f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"', body, label)
+    return _drawn("sized", f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"', body, label)
 
 
 def _drawn(style: str, size: str, body: str, label: str) -> Markup:

@@ -1,0 +1,53 @@
+"""A comparison as CSV: one line per vendor and figure."""
+
+from __future__ import annotations
+
+from toolcert.compare.comparison import Comparison, Figure, VendorComparison
+from toolcert.core.statistics import Interval
+from toolcert.reports.csv_text import csv_text, figure
+from toolcert.reports.extras import NOTHING, Extras
+
+COLUMNS = (
+    "vendor",
+    "verdict",
+    "family",
+    "figure",
+    "value",
+    "low",
+    "high",
+    "k",
+    "n",
+    "ceiling",
+    "ceiling_low",
+    "ceiling_high",
+    "always_calling",
+    "calling_at_random",
+    "standing",
+)
+
+
+def compare_csv(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
+    """The report of a comparison."""
+    return csv_text(COLUMNS, (_line(vendor, one) for vendor in comparison.vendors for one in vendor.figures))
+
+
+def _line(vendor: VendorComparison, one: Figure) -> tuple[object, ...]:
+    return (
+        vendor.side.label,
+        vendor.verdict.value,
+        one.family,
+        one.name,
+        figure(one.value),
+        *_ends(one.interval),
+        "" if one.rate is None else one.rate.k,
+        "" if one.rate is None else one.rate.n,
+        figure(one.ceiling),
+        *_ends(one.ceiling_interval),
+        figure(one.always),
+        figure(one.blind),
+        one.standing.value,
+    )
+
+
+def _ends(interval: Interval | None) -> tuple[str, str]:
+    return ("", "") if interval is None else (figure(interval.lower), figure(interval.upper))

@@ -1,0 +1,104 @@
+"""Arguments of two calls held against each other, parameter by parameter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolcert.compare.comparison import GivenAnswer, MadeCall
+from toolcert.core.values import Value
+from toolcert.reports.text import shorten, visible
+
+LONGEST_VALUE = 400
+MOST_PARAMETERS = 40
+_ABSENT = object()
+
+
+class ParameterDiff(Value):
+    """One parameter on both sides; empty where a side lacks it."""
+
+    name: str
+    baseline: str
+    vendor: str
+    same: bool
+
+
+class CallDiff(Value):
+    """A call of each side; `parameters` is empty where either cannot be read as an object."""
+
+    baseline: str
+    vendor: str
+    """Names of the tools."""
+    parameters: tuple[ParameterDiff, ...]
+    both: bool = False
+    """Both sides call, so a parameter can differ."""
+    baseline_raw: str = ""
+    vendor_raw: str = ""
+
+
+def call_diffs(baseline: GivenAnswer, vendor: GivenAnswer) -> tuple[CallDiff, ...]:
+    """The calls of both sides, paired by tool, then in order."""
+    return tuple(_diff(own, theirs) for own, theirs in _paired(list(baseline.calls), list(vendor.calls)))
+
+
+def _paired(own: list[MadeCall], theirs: list[MadeCall]) -> list[tuple[MadeCall | None, MadeCall | None]]:
+    pairs: list[tuple[MadeCall | None, MadeCall | None]] = []
+    for call in own:
+        partner = next((other for other in theirs if other.name == call.name), theirs[0] if theirs else None)
+        if partner is not None:
+            theirs.remove(partner)
+        pairs.append((call, partner))
+    return [*pairs, *((None, call) for call in theirs)]
+
+
+def _diff(own: MadeCall | None, theirs: MadeCall | None) -> CallDiff:
+    left, right = _read(own), _read(theirs)
+    if left is None or right is None:
+        return CallDiff(
+            baseline=_name(own), vendor=_name(theirs), parameters=(), baseline_raw=_raw(own), vendor_raw=_raw(theirs)
+        )
+    both = own is not None and theirs is not None
+    return CallDiff(baseline=_name(own), vendor=_name(theirs), parameters=_parameters(left, right), both=both)
+
+
+def _name(call: MadeCall | None) -> str:
+    return shorten(visible(call.name), 80) if call else ""
+
+
+def _raw(call: MadeCall | None) -> str:
+    return _short(call.arguments) if call else ""
+
+
+def _read(call: MadeCall | None) -> dict[str, Any] | None:
+    """The arguments; nothing for a call that was not made, None where they are no object."""
+    if call is None:
+        return {}
+    try:
+        read = msgspec.json.decode(call.arguments or "{}")
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
+    return read if isinstance(read, dict) else None
+
+
+def _parameters(left: dict[str, Any], right: dict[str, Any]) -> tuple[ParameterDiff, ...]:
+    names = list(dict.fromkeys([*left, *right]))[:MOST_PARAMETERS]
+    return tuple(
+        ParameterDiff(
+            name=shorten(visible(name), 80),
+            baseline=_value(left.get(name, _ABSENT)),
+            vendor=_value(right.get(name, _ABSENT)),
+            same=name in left and name in right and left[name] == right[name],
+        )
+        for name in names
+    )
+
+
+def _value(value: Any) -> str:
+    if value is _ABSENT:
+        return ""
+    return _short(msgspec.json.encode(value).decode("utf-8", "replace"))
+
+
+def _short(text: str) -> str:
+    return shorten(visible(text), LONGEST_VALUE)

@@ -1,0 +1,141 @@
+"""The rows of the timeline: one model each, with its days, its standing and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolcert.core.statistics import Rate
+from toolcert.core.values import Value
+from toolcert.history.days import DayStatus, ModelHistory
+from toolcert.history.overview import Overview
+from toolcert.history.stretches import Stretch, size_for, stretches
+from toolcert.reports.history_words import WORDS, day_text, ever_called, latest_status, ranked, ratio, span_text
+from toolcert.reports.html.charts.days import Mark
+from toolcert.reports.html.history.notes import Note
+from toolcert.reports.text import plural, seconds, visible
+
+MOST_BARS = 100
+SHORT = 30
+"""Days of the shorter of the two windows."""
+_LABELS = 6
+
+
+class TimelineRow(Value):
+    """One model."""
+
+    label: str
+    publisher: str
+    statuses: tuple[DayStatus, ...]
+    marks: tuple[Mark, ...]
+    said: tuple[str, ...]
+    """What the tip says of each bar."""
+    summary: str
+    status: DayStatus
+    word: str
+    working: int
+    tested: int
+    rates: tuple[float | None, ...]
+    last_time: float | None
+
+
+class Timeline(Value):
+    """All rows on one axis."""
+
+    rows: tuple[TimelineRow, ...]
+    days: tuple[str, ...]
+    """What the tip calls each bar."""
+    labels: tuple[tuple[int, str], ...]
+    size: int
+    short: int
+    """How many bars the shorter window has; 0 where there is no choice."""
+
+
+class NeverRow(Value):
+    """A model that never called a tool."""
+
+    label: str
+    publisher: str
+    calls: str
+    days: int
+
+
+def timeline(found: Overview, notes: Sequence[Note]) -> Timeline:
+    """The models that called a tool at least once."""
+    models = [history for history in ranked(found) if ever_called(history)]
+    days = len(found.models[0].days)
+    size = size_for(days, MOST_BARS)
+    bars = stretches(found.models[0].days, size)
+    return Timeline(
+        rows=tuple(_row(history, found, size, notes) for history in models),
+        days=tuple(span_text(bar.first, bar.last) for bar in bars),
+        labels=date_labels(bars),
+        size=size,
+        short=SHORT if size == 1 and days > SHORT else 0,
+    )
+
+
+def never_called(found: Overview) -> tuple[NeverRow, ...]:
+    """Embedding, guard and base models, mostly: asked on many days, no call on any."""
+    rows = []
+    for history in found.models:
+        if not ever_called(history):
+            tries = sum((day.calling for day in history.days), Rate())
+            tested = sum(day.status is not DayStatus.NOT_TESTED for day in history.days)
+            publisher, name = _parts(history)
+            rows.append(NeverRow(label=name, publisher=publisher, calls=ratio(tries), days=tested))
+    return tuple(sorted(rows, key=lambda row: row.label))
+
+
+def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note]) -> TimelineRow:
+    bars = stretches(history.days, size)
+    tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED]
+    working = sum(day.status is DayStatus.WORKING for day in tested)
+    status = latest_status(history, found.last)
+    publisher, name = _parts(history)
+    own = [note for note in notes if (history.endpoint, history.model) in note.targets]
+    return TimelineRow(
+        label=name,
+        publisher=publisher,
+        statuses=tuple(bar.status for bar in bars),
+        marks=tuple(_mark(note, bars) for note in own if note.status is not DayStatus.CALLS_ONLY),
+        said=tuple(_said(bar) for bar in bars),
+        summary=f"{name}: {working} of {plural(len(tested), 'tested day')} working, now {WORDS[status]}",
+        status=status,
+        word=WORDS[status],
+        working=working,
+        tested=len(tested),
+        rates=tuple(bar.calling.value for bar in bars),
+        last_time=next((day.call_p50 for day in reversed(tested) if day.call_p50 is not None), None),
+    )
+
+
+def _parts(history: ModelHistory) -> tuple[str, str]:
+    publisher, _, name = visible(history.model).rpartition("/")
+    return publisher, name
+
+
+def _mark(note: Note, bars: Sequence[Stretch]) -> Mark:
+    inside = [place for place, bar in enumerate(bars) if note.first <= bar.last and bar.first <= note.last]
+    return Mark(number=note.number, first=inside[0], last=inside[-1])
+
+
+def _said(bar: Stretch) -> str:
+    words = [WORDS[bar.status]]
+    if bar.calling.n:
+        words.append(f"{ratio(bar.calling)} calls")
+    if bar.handling.n:
+        words.append(f"{ratio(bar.handling)} used")
+    if bar.call_time is not None:
+        words.append(f"call {seconds(bar.call_time)} s")
+    return ", ".join(words)
+
+
+def date_labels(bars: Sequence[Stretch]) -> tuple[tuple[int, str], ...]:
+    """A few dates, evenly spaced."""
+    step = max(1, -(-len(bars) // _LABELS))
+    return tuple((place, _short(bars[place].first)) for place in range(0, len(bars), step))
+
+
+def _short(day: str) -> str:
+    number, month = day_text(day).split()
+    return f"{number} {month[:3]}"

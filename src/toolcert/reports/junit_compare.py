@@ -1,0 +1,54 @@
+"""JUnit of a comparison: a suite per vendor, a case per question asked about it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from toolcert.compare.comparison import ChanceTest, Comparison, MarginTest, VendorComparison
+from toolcert.compare.paired import MarginOutcome
+from toolcert.reports.extras import NOTHING, Extras
+from toolcert.reports.junit import Case, Tag, junit
+from toolcert.reports.text import plural, visible
+
+
+def compare_junit(comparison: Comparison, extras: Extras = NOTHING) -> bytes:
+    """The report of a comparison."""
+    return junit(
+        (visible(vendor.side.label), vendor.side.started_at or time.time(), list(_cases(vendor, extras)))
+        for vendor in comparison.vendors
+    )
+
+
+def _cases(vendor: VendorComparison, extras: Extras) -> Iterator[Case]:
+    name = visible(vendor.side.label)
+    owed = vendor.missing.rows
+    yield Case(
+        classname=name,
+        name="every row is answered",
+        tag=Tag(extras.not_measured.value) if owed else None,
+        message=f"{plural(owed, 'row')} without an answer",
+    )
+    yield from (_chance(name, test) for test in vendor.tests)
+    yield from (_margin(name, test) for test in vendor.margins)
+
+
+def _chance(vendor: str, test: ChanceTest) -> Case:
+    return Case(
+        classname=f"{vendor}.chance",
+        name=f"not shown that it {test.question}",
+        tag=Tag.FAILURE if test.detected else None,
+        message=f"{test.more} rows against {test.less}, p = {test.adjusted:.2g} after Holm",
+    )
+
+
+def _margin(vendor: str, test: MarginTest) -> Case:
+    tags = {MarginOutcome.FAILED: Tag.FAILURE, MarginOutcome.INCONCLUSIVE: Tag.SKIPPED}
+    needed = f"; about {plural(test.rows_needed, 'row')} would decide" if test.rows_needed else ""
+    interval = "" if test.interval is None else f"difference {test.interval.lower:+.3f} to {test.interval.upper:+.3f}"
+    return Case(
+        classname=f"{vendor}.margin",
+        name=test.question,
+        tag=tags.get(test.outcome),
+        message=f"{test.outcome.value}: {interval}{needed}",
+    )

@@ -1,0 +1,29 @@
+"""The published JSON Schemas of the JSON reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from toolcert.core.values import Value
+from toolcert.reports.json_compare import CompareReport
+from toolcert.reports.json_report import ProbeReport, VerifyReport
+
+HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
+REPORTS: Mapping[str, type[Value]] = {"probe": ProbeReport, "verify": VerifyReport, "compare": CompareReport}
+
+
+def schema(job: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a job's report; every field is required, because every field is written."""
+    made = msgspec.json.schema(REPORTS[job])
+    for definition in made["$defs"].values():
+        if "properties" in definition:
+            definition["required"] = list(definition["properties"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{HOME}{job}-1.json",
+        "title": f"toolcert {job} report",
+        **made,
+    }
