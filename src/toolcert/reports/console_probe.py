@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from rich.console import Console
 from rich.text import Text
 
-from toolcert.probes.scorecard import Category, Cause, Cell, CellState, ModelSummary, ProbeSummary
+from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
-from toolcert.reports.text import NO_VALUE, count, duration, fit, plural, seconds, shorten, visible, width_of
-from toolcert.reports.verdicts import verdict_of
+from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible, width_of
+from toolcert.reports.verdicts import caveat_of, score_of, verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
 
 SHORTEST_MODEL = 20
@@ -21,6 +21,8 @@ FIXED_COLUMNS = 54
 WIDE = 110
 """From this width on the answer time and the main reason have room."""
 SHOWN_CAUSES = 12
+CAVEAT = " !"
+"""Beside a good verdict where an error was found."""
 
 
 def print_probe(
@@ -56,13 +58,18 @@ def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]
         yield line
         if not wide and model.reason:
             yield Text(f"  {shorten(visible(model.reason), width - 2)}", "dim")
+    if any(caveat_of(model) for model in summary.models):
+        yield Text(f" {CAVEAT} a finding that breaks agents stands beside the verdict; it is listed below", "dim")
 
 
 def _model_line(summary: ProbeSummary, model: ModelSummary, column: int, glyphs: Glyphs) -> Text:
     role, word = verdict_of(model)
     line = Text(fit(label_of(summary, model), column))
     line.append(f" {_score(model):>6} ")
-    line.append(f"{getattr(glyphs, role)} {word:<15}", STYLES[role])
+    caveat = CAVEAT if caveat_of(model) else ""
+    line.append(f"{getattr(glyphs, role)} {word}", STYLES[role])
+    line.append(caveat, "red")
+    line.append(" " * (15 - len(word + caveat)))
     rate = model.reliability.rate
     line.append(f"{rate!s:>7} " if rate.n else f"{glyphs.cannot:>7} ")
     line.append(whisker(rate, summary.threshold, glyphs) if rate.n else " " * WIDTH)
@@ -71,10 +78,7 @@ def _model_line(summary: ProbeSummary, model: ModelSummary, column: int, glyphs:
 
 
 def _score(model: ModelSummary) -> str:
-    score = model.score
-    if model.category is Category.UNSUPPORTED:
-        return NO_VALUE
-    return f"{score.low:.0f}" if score.settled else f"{score.low:.0f}-{score.high:.0f}"
+    return score_of(model).replace(" to ", "-")
 
 
 def _model_column(summary: ProbeSummary, width: int) -> int:

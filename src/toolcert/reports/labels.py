@@ -12,7 +12,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.curl import curl_line
 from toolcert.probes.scorecard import EndpointLine, Example, ModelSummary, ProbeSummary
 from toolcert.reports.text import fit, visible
-from toolcert.reports.verdicts import verdict_of
+from toolcert.reports.verdicts import score_of, verdict_of
 
 
 def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
@@ -52,4 +52,4 @@ def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:
 def _standing(model: ModelSummary | None) -> str:
     if model is None:
         return "–"
-    return f"{model.score} {verdict_of(model)[1]}"
+    return f"{score_of(model)} {verdict_of(model)[1]}"

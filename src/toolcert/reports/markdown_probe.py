@@ -7,7 +7,7 @@ from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.labels import label_of
 from toolcert.reports.markdown import SIGNS, code, document, escape, prose, short, table
 from toolcert.reports.text import count, plural, seconds
-from toolcert.reports.verdicts import caveat_of, verdict_of
+from toolcert.reports.verdicts import caveat_of, score_of, verdict_of
 
 SHOWN_CAUSES = 30
 
@@ -32,7 +32,7 @@ def _row(summary: ProbeSummary, model: ModelSummary) -> tuple[object, ...]:
     rate = str(model.reliability.rate) if model.reliability.rate.n else "–"
     verdict = f"{SIGNS[role]} {word}" + (f", {caveat}" if caveat else "")
     call = seconds(model.seconds("call"))
-    return short(label_of(summary, model)), model.score, verdict, rate, call, short(model.reason)
+    return short(label_of(summary, model)), score_of(model), verdict, rate, call, short(model.reason)
 
 
 def _cause(cause: Cause) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcert.core.findings import Severity
 from toolcert.probes.scorecard import Category, FindingCount, ModelSummary, Recommendation
-from toolcert.reports.text import plural
+from toolcert.reports.text import NO_VALUE, plural
 
 _RECOMMENDATIONS = {
     Recommendation.RECOMMENDED: ("good", "recommended"),
@@ -26,6 +26,14 @@ def verdict_of(model: ModelSummary) -> tuple[str, str]:
     if model.category in (Category.UNSUPPORTED, Category.NOT_MEASURED) or model.score.recommendation is None:
         return _CATEGORIES[model.category]
     return _RECOMMENDATIONS[model.score.recommendation]
+
+
+def score_of(model: ModelSummary) -> str:
+    """Points of 100, as a range while it is open; a model that cannot be asked has none."""
+    if model.category is Category.UNSUPPORTED:
+        return NO_VALUE
+    score = model.score
+    return f"{score.low:.0f}" if score.settled else f"{score.low:.0f} to {score.high:.0f}"
 
 
 def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:

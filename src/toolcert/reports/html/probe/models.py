@@ -8,10 +8,10 @@ from collections import Counter
 from markupsafe import Markup
 
 from toolcert.core.values import Value
-from toolcert.probes.scorecard import Cell, CellState, Latency, ModelSummary, ProbeSummary, Rate, Score
+from toolcert.probes.scorecard import Category, Cell, CellState, Latency, ModelSummary, ProbeSummary, Rate, Score
 from toolcert.reports.labels import label_of
 from toolcert.reports.text import count, plural, shorten, visible
-from toolcert.reports.verdicts import caveat_of, errors_of, verdict_of
+from toolcert.reports.verdicts import caveat_of, errors_of, score_of, verdict_of
 
 LONGEST_LABEL = 200
 LONGEST_REASON = 160
@@ -35,7 +35,9 @@ class ModelRow(Value):
     anchor: str
     data: Markup
     """What the filters look at."""
-    score: Score
+    score: str
+    points: Score | None
+    """None where a model has no score."""
     role: str
     word: str
     caveat: str
@@ -77,7 +79,8 @@ def _row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
         label=shorten(label, LONGEST_LABEL),
         anchor=anchor,
         data=_data(label, word, model),
-        score=model.score,
+        score=score_of(model),
+        points=None if model.category is Category.UNSUPPORTED else model.score,
         role=role,
         word=word,
         caveat=caveat_of(model),
