@@ -11,7 +11,7 @@ import msgspec
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
-from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.replies import Reply
 from toolcert.core.requests import RequestKind
 from toolcert.core.values import JsonObject
 from toolcert.runs.encoding import decode_head, decode_record
@@ -67,7 +67,7 @@ def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) ->
         "data_index": record.row.index if record.row else 0,
         "request": exchange.request.body if exchange is not None else {},
         "extra_body": extra_body,
-        "response": _response(exchange, reply) if answered else {"error": record.reason},
+        "response": _response(exchange, reply) if answered else {"error": _error(record, exchange)},
         "status": "success" if answered else "failed",
         "finish_reason": finish,
         "tool_calls_valid": _valid(record, finish),
@@ -75,6 +75,12 @@ def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) ->
         "duration_ms": _milliseconds(record, exchange),
         "hash": record.case,
     }
+
+
+def _error(record: Record, exchange: Exchange | None) -> str:
+    """Why there is no answer, in the form that readers of these files look for a status in."""
+    status = exchange.fault.status if exchange is not None and exchange.fault is not None else None
+    return record.reason if status is None else f"Error code: {status} - {record.reason}"
 
 
 def _valid(record: Record, finish: str | None) -> bool | None:
@@ -98,29 +104,4 @@ def _response(exchange: Exchange | None, reply: Reply | None) -> Any:
     assert reply is not None
     if not exchange.event_stream and exchange.request.kind is RequestKind.CHAT:
         return msgspec.json.decode(exchange.payload)
-    message: JsonObject = {"role": reply.role or "assistant", "content": reply.content}
-    if reply.reasoning is not None:
-        message["reasoning_content"] = reply.reasoning
-    if reply.tool_calls:
-        message["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": call.type or "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in reply.tool_calls
-        ]
-    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    return {
-        "id": reply.id,
-        "object": "chat.completion",
-        "model": reply.model,
-        "choices": [choice],
-        "usage": reply.usage,
-        "system_fingerprint": reply.system_fingerprint,
-    }
-
-
-def _call(call: ToolCall) -> JsonObject:
-    function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": call.type or "function", "function": function}
+    return reply.as_completion()

@@ -20,7 +20,7 @@ from toolcert.runs.reader import RunReader, is_run
 from toolcert.verify.adapters import register_adapter
 from toolcert.verify.job import VerifyOptions
 from vendor_verifier import config
-from vendor_verifier.models import adapter_class
+from vendor_verifier.models import GenericModel, KimiModel, ModelAdapter, adapter_class
 from vendor_verifier.models.base import careful
 from vendor_verifier.results import write_results
 
@@ -62,20 +62,26 @@ class Evaluation(Value):
 
     def options(self) -> VerifyOptions:
         """The same as toolcert takes it."""
-        adapter = adapter_class(self.model, self.model_type)
-        name = f"vendor_verifier:{adapter.__name__}"
-        register_adapter(name, adapter if adapter.__module__.startswith("toolcert.") else careful(adapter))
         return VerifyOptions(
             model=self.model,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             extra_body=self.extra_body,
-            model_type=name,
+            model_type=_adapter_name(adapter_class(self.model, self.model_type)),
             use_raw_completions=self.use_raw_completions,
             tokenizer_model=self.tokenizer_model,
             output=str(self.folder),
             fresh=not self.incremental,
         )
+
+
+def _adapter_name(adapter: type[ModelAdapter]) -> str:
+    """The name toolcert knows the adapter by; one of the user's own is made known to it."""
+    for name, known in (("generic", GenericModel), ("kimi", KimiModel)):
+        if adapter is known:
+            return name
+    register_adapter(adapter.__name__, careful(adapter))
+    return adapter.__name__
 
 
 class Validator:

@@ -29,6 +29,11 @@ class ToolCall(Value):
     index: Any = None
     raw: Any = None
 
+    def as_sent(self) -> JsonObject:
+        """The call in the protocol's form."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": self.type or "function", "function": function}
+
 
 class Irregularity(Value):
     """Something the reader noticed and did not hide; `code` is a code of the catalogue of findings."""
@@ -64,3 +69,19 @@ class Reply(Value):
     def called(self) -> bool:
         """Whether a call happened: judged by payload, never by the finish reason."""
         return bool(self.tool_calls)
+
+    def as_completion(self) -> JsonObject:
+        """The answer in the protocol's form, as if it had come in one piece."""
+        message: JsonObject = {"role": self.role or "assistant", "content": self.content}
+        if self.reasoning is not None:
+            message["reasoning_content"] = self.reasoning
+        if self.tool_calls:
+            message["tool_calls"] = [call.as_sent() for call in self.tool_calls]
+        return {
+            "id": self.id,
+            "object": "chat.completion",
+            "model": self.model,
+            "choices": [{"index": 0, "message": message, "finish_reason": self.finish_reason}],
+            "usage": self.usage,
+            "system_fingerprint": self.system_fingerprint,
+        }

@@ -31,6 +31,8 @@ class RetryPolicy(Value):
     """The longest single wait, even where the server asks for more."""
     budget: float = 180.0
     """Seconds of waiting allowed for one request in all."""
+    timeout_retries: int = TIMEOUT_RETRIES
+    """How many of the retries a timeout may use."""
 
     @classmethod
     def without_waits(cls, retries: int = 2) -> RetryPolicy:
@@ -52,7 +54,7 @@ class RetryPolicy(Value):
 
         `waited` is what this request has waited already, `now` the Unix time, `draw` the source of jitter.
         """
-        if attempt > self.retries or not is_retried(attempt, status, fault):
+        if attempt > self.retries or not is_retried(attempt, status, fault, self.timeout_retries):
             return None
         asked = parse_retry_after(headers or {}, now)
         wait = min(asked, self.cap) if asked is not None else draw() * self._ceiling(attempt)
@@ -62,11 +64,11 @@ class RetryPolicy(Value):
         return min(self.cap, self.base * 2.0 ** min(attempt - 1, _LARGEST_EXPONENT))
 
 
-def is_retried(attempt: int, status: int | None, fault: Fault | None) -> bool:
+def is_retried(attempt: int, status: int | None, fault: Fault | None, timeout_retries: int = TIMEOUT_RETRIES) -> bool:
     """Whether this end of an attempt may be a passing one."""
     kind = fault.kind if fault is not None else None
     if kind is FaultKind.TIMEOUT:
-        return attempt <= TIMEOUT_RETRIES
+        return attempt <= timeout_retries
     if kind in (FaultKind.CONNECT, FaultKind.RESET):
         return status is None
     if kind in (FaultKind.TLS, FaultKind.OVERSIZED, FaultKind.CONFIGURATION):

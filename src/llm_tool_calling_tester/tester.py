@@ -1,0 +1,126 @@
+"""The tests. Each is a probe of toolcert; a test of your own is one more `test_*` method and its weight."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from llm_tool_calling_tester import config
+from llm_tool_calling_tester.models import ChatCompletionRequest, TestResult
+from llm_tool_calling_tester.statuses import result_of
+from toolcert.api.endpoint import Endpoint
+from toolcert.core.cases import Case
+from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.replies import Reply
+from toolcert.core.requests import Request
+from toolcert.endpoints.registry import open_endpoint
+from toolcert.endpoints.session import EndpointSession
+from toolcert.probes.base import Probe
+from toolcert.probes.calling.basic import Basic
+from toolcert.probes.calling.multi_tool import MultiTool
+from toolcert.probes.calling.result_use import ResultUse
+from toolcert.probes.format.json_mode import JsonMode
+from toolcert.probes.format.streaming import Streaming
+from toolcert.probes.work import ProbeWork
+from toolcert.wire.reading import read_reply
+from toolcert.wire.retry import RetryPolicy
+
+CITY = "Tokyo"
+NAME = "api"
+
+
+class ModelTester:
+    """Asks one endpoint; the methods are coroutines. Use it in an `async with` block, or close it yourself."""
+
+    def __init__(
+        self,
+        api_url: str = config.API_BASE_URL,
+        *,
+        api_key: str | None = None,
+        timeout: float = config.REQUEST_TIMEOUT,
+        max_workers: int = config.MAX_WORKERS,
+    ) -> None:
+        self.endpoint = Endpoint(
+            api_url,
+            name=NAME,
+            api_key=api_key,
+            key_env=config.API_KEY_VARIABLE,
+            timeout=timeout,
+            retries=config.MAX_RETRIES,
+            concurrency=max_workers,
+        )
+        self._session: EndpointSession | None = None
+
+    @property
+    def session(self) -> EndpointSession:
+        """The open endpoint; opened at first use."""
+        if self._session is None:
+            policy = RetryPolicy(retries=config.MAX_RETRIES, timeout_retries=config.MAX_RETRIES)
+            self._session = open_endpoint(self.endpoint.spec, self.endpoint.key, policy=policy)
+        return self._session
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections; the next use opens new ones."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def chat_completion(self, request: ChatCompletionRequest | dict[str, Any]) -> dict[str, Any]:
+        """The answer to one request, with retries; of a stream, the answer its chunks make."""
+        body = request if isinstance(request, dict) else msgspec.to_builtins(request)
+        exchange = await self.session.ask(Request(body=body))
+        if exchange.fault is not None:
+            raise NothingMeasuredError(exchange.fault.message)
+        if exchange.event_stream:
+            return self._stream_response(read_reply(exchange))
+        answer: dict[str, Any] = msgspec.json.decode(exchange.payload)
+        return answer
+
+    def _stream_response(self, reply: Reply) -> dict[str, Any]:
+        """A stream as the answer in one piece it stands for."""
+        return reply.as_completion()
+
+    async def test_basic_tool_calling(self, model: str) -> TestResult:
+        """Weather in Tokyo: a valid call of get_weather."""
+        return await self._probe("basic_tool_calling", Basic(CITY), model)
+
+    async def test_tool_output_reasoning(self, model: str) -> TestResult:
+        """The answer uses a value of the tool's result that cannot be guessed."""
+        return await self._probe("tool_output_reasoning", ResultUse(CITY), model)
+
+    async def test_multi_tool_calling(self, model: str) -> TestResult:
+        """Weather and a calculation: both calls valid in one response."""
+        return await self._probe("multi_tool_calling", MultiTool(CITY), model)
+
+    async def test_json_mode(self, model: str) -> TestResult:
+        """An object with name, age and city; by response_format, or plainly where that is refused."""
+        return await self._probe("json_mode", JsonMode(), model)
+
+    async def test_streaming_tool_calls(self, model: str) -> TestResult:
+        """A complete valid call from the chunks of a stream."""
+        return await self._probe("streaming_tool_calls", Streaming(CITY), model)
+
+    async def run_all_tests(self, model: str, tests: Sequence[str] | None = None) -> dict[str, TestResult]:
+        """Every test with a weight, one after another."""
+        return {name: await self.run_test(name, model) for name in tests or config.AUTONOMOUS_AGENT_WEIGHTS}
+
+    async def run_test(self, name: str, model: str) -> TestResult:
+        """One test by its name: the method `test_NAME`."""
+        method: Callable[[str], Awaitable[TestResult]] = getattr(self, f"test_{name}")
+        return await method(model)
+
+    async def _probe(self, test: str, probe: Probe, model: str) -> TestResult:
+        case = Case(key=f"{NAME}/{model}/{test}", endpoint=NAME, model=model, probe=probe.name, iteration=1)
+        record = await ProbeWork(own=[probe]).perform(case, self.session, lambda _: None)
+        return result_of(record, test)
