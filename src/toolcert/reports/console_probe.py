@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 from rich.text import Text
 
+from toolcert.core.findings import Severity
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
@@ -99,10 +101,12 @@ def _matrix(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]
             for cell in cells:
                 line.append(*_cell(cell, glyphs))
             line.append(" " * (widths[group] - len(cells)))
+        line.rstrip()
         yield line
     for group in groups:
         names = " ".join(probe.name for probe in summary.probes if probe.group == group)
-        yield Text(f"  {group}: {names}", "dim")
+        for part in textwrap.wrap(f"{group}: {names}", width - 2, initial_indent="  ", subsequent_indent="    "):
+            yield Text(part, "dim")
     yield Text(f"  {glyphs.good} passed  1-9 tenths of the runs passed  {glyphs.bad} failed", "dim")
     yield Text(f"  {glyphs.cannot} unsupported  {glyphs.unknown} not measured  {glyphs.skipped} skipped", "dim")
 
@@ -119,7 +123,7 @@ def _causes(summary: ProbeSummary, width: int, examples: Mapping[str, str]) -> I
         line = Text(f"{cause.severity.value:<8} ", SEVERITY_STYLES[cause.severity])
         line.append(f"{cause.code:<24} ")
         line.append(f"{plural(len(cause.models), 'model'):<10} {cause.count:>4}x  ", "dim")
-        if width >= WIDE:
+        if len(line) + len(cause.title) <= width:
             yield line.append(cause.title)
         else:
             line.rstrip()
@@ -137,7 +141,7 @@ def _example(summary: ProbeSummary, cause: Cause, width: int, body_file: str | N
     example = cause.example
     if example.evidence:
         yield Text(f"         {shorten(visible(example.evidence), width - 9)}", "dim")
-    if curl := reproduce(summary, example, body_file):
+    if cause.severity is not Severity.NOTE and (curl := reproduce(summary, example, body_file)):
         yield Text(f"         {curl}", "dim")
 
 

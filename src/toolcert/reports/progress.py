@@ -14,7 +14,7 @@ from toolcert.core.events import CaseFinished, Event
 from toolcert.core.records import Record
 from toolcert.reports.pace import Pace
 from toolcert.reports.plain_progress import PlainProgress, figures, share
-from toolcert.reports.text import duration, shorten, visible
+from toolcert.reports.text import clock, shorten, visible
 
 BAR_COLUMNS = 46
 
@@ -78,5 +78,5 @@ def _story(record: Record) -> str:
 def _bar_line(pace: Pace) -> str:
     done = min(1.0, (pace.done + pace.resumed) / pace.total) if pace.total else 0.0
     filled = int(done * BAR_COLUMNS)
-    left = "" if pace.left is None else f"  left {duration(pace.left)}"
+    left = "" if pace.left is None else f"  left {clock(pace.left)}"
     return "━" * filled + "─" * (BAR_COLUMNS - filled) + f"  {share(pace)}{left}"

@@ -87,6 +87,13 @@ def duration(value: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
+def clock(value: float) -> str:
+    """147 as `2:27`, for figures that tick."""
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def plural(number: int, noun: str, many: str | None = None) -> str:
     """`1 model`, `3 models`."""
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
