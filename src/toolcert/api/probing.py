@@ -27,7 +27,7 @@ from toolcert.probes.suites import choose_probes
 from toolcert.probes.summary import summarise
 from toolcert.probes.work import ProbeWork
 from toolcert.runs.encoding import Keep
-from toolcert.runs.reader import RunReader
+from toolcert.runs.reader import RunReader, is_run, read_manifest
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter
 from toolcert.settings.argv import without_secrets
@@ -84,6 +84,9 @@ class ProbeJob:
         self.probes: tuple[Probe, ...] = choose_probes(options.suite, options.probe, options.scenario)
         self.manifest = self._manifest(endpoints)
         self.folder = run_folder(Path(options.output) if options.output else None, self.manifest.run)
+        if is_run(self.folder) and not options.fresh:
+            # A run that goes on is the same run, also to a history that knows it.
+            self.manifest = msgspec.structs.replace(self.manifest, run=read_manifest(self.folder).run)
         self.plan = ProbePlan(
             models, self.probes, iterations=options.iterations, adaptive=options.adaptive, threshold=options.threshold
         )

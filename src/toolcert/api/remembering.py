@@ -6,6 +6,7 @@ from pathlib import Path
 
 from toolcert.api.probing import summary_of
 from toolcert.core.errors import InputError
+from toolcert.history.drift import BUDGET
 from toolcert.history.overview import Overview, overview
 from toolcert.history.recording import observations, stored_run
 from toolcert.history.store import HistoryStore
@@ -32,7 +33,16 @@ def remember(summary: ProbeSummary, history: str, *, day: str | None = None) -> 
         store.add(stored_run(summary, day), observations(summary, day))
 
 
-def look_back(history: str, *, days: int = 90, model: str | None = None, probe: str | None = None) -> Overview:
-    """What the history says about the last days."""
+def look_back(
+    history: str,
+    *,
+    days: int = 90,
+    model: str | None = None,
+    probe: str | None = None,
+    threshold: float = 0.9,
+    budget: float = BUDGET,
+    until: str | None = None,
+) -> Overview:
+    """What the history says about the last days, of all models or those `model` names (an id or a pattern)."""
     with HistoryStore(history) as store:
-        return overview(store, days=days, model=model, probe=probe)
+        return overview(store, days=days, model=model, probe=probe, threshold=threshold, budget=budget, until=until)

@@ -12,7 +12,12 @@ from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
 
 @click.command(cls=SettingsCommand)
 @endpoint_arguments
-@use(*(name for name in names(CONNECTION, ASKING, PROBING, OUTPUT) if name != "stream"))
+@use(
+    *(name for name in names(CONNECTION, ASKING, PROBING, OUTPUT) if name != "stream"),
+    "history",
+    "save-history",
+    "days",
+)
 def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
     r"""Probe models: do they call tools, rightly, and how surely?
 

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun, probe_job
-from toolcert.api.remembering import remember
 from toolcert.api.running import wait_for
 from toolcert.cli import reporting
 from toolcert.cli.asking import confirm_requests
@@ -61,6 +60,8 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
         examples = write_examples(Path(result.folder), summary)
         print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
     if settings.save_history and not result.interrupted:
+        from toolcert.api.remembering import remember
+
         remember(result.summary, settings.history)
     reporting.write("probe", summary, settings, result.folder)
     if result.interrupted:

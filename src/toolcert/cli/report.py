@@ -11,12 +11,12 @@ from toolcert.settings.options import REPORTS, names
 
 @click.command(cls=SettingsCommand, short_help="Write reports about a finished run, in any format.")
 @click.argument("run", metavar="RUN")
-@use("sort", "slice", *names(REPORTS))
+@use("sort", "slice", *names(REPORTS), "history", "days")
 def report(run: str, settings: Settings) -> int:
     """Write reports about a finished run, in any format; nothing is sent.
 
     RUN is the folder of a probe or verify run, or a results.jsonl of the older verifiers. Without a format the
-    result is printed as it was at the end of the run.
+    result is printed as it was at the end of the run. With --history the page of a probe run shows what was before.
 
     \b
     toolcert report toolcert-runs/20260624-0647-7f3a21c9 --html page.html

@@ -32,6 +32,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "report": Entry("toolcert.cli.report:report", "Write reports about a finished run, in any format."),
         "show": Entry("toolcert.cli.show:show", "Show one row of a run: request, answer, findings, curl."),
         "dataset": Entry("toolcert.cli.dataset:dataset", "Check or describe a dataset of requests."),
+        "history": Entry("toolcert.cli.history:history", "What was measured before, what changed, what drifts."),
         "findings": Entry("toolcert.cli.findings:findings", "Explain the findings, or one of them by its code."),
     },
     "Endpoints": {

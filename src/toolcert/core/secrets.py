@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 HIDDEN = "[secret]"
 _SHORTEST_ERASED = 6
 """Erasing a shorter value would tear harmless text apart ("x" is a common dummy key)."""
+_PASSWORD_PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^&#]*)", re.IGNORECASE)
 
 
 class Secret:
@@ -30,6 +33,26 @@ class Secret:
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a Secret is never serialised; resolve it again from its source")
+
+
+def without_password(address: str) -> str:
+    """A URL without the password it may carry, in front of the host or among its parameters; other text unchanged."""
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return address
+    # The last @ ends the credentials: a password may hold unescaped signs, and hiding too much does no harm.
+    credentials, at, place = rest.rpartition("@")
+    user, colon, _ = credentials.partition(":")
+    shown = f"{scheme}://{user}{':' + HIDDEN if colon else ''}{at}{place}"
+    return _PASSWORD_PARAMETER.sub(rf"\g<1>{HIDDEN}", shown)
+
+
+def passwords_in(address: str) -> list[str]:
+    """The passwords a URL carries, as written and as meant."""
+    rest = address.partition("://")[2]
+    written = [part.rpartition("@")[0].partition(":")[2] for part in (rest, rest.partition("?")[0])]
+    written += [found.group(2) for found in _PASSWORD_PARAMETER.finditer(rest)]
+    return list(dict.fromkeys(form for text in written if text for form in (text, unquote(text))))
 
 
 class Eraser:

@@ -53,30 +53,45 @@ class Outage(Value):
 
 def latest_changes(histories: Iterable[ModelHistory], last_run_day: str) -> list[Change]:
     """What changed on the last day with a run, model by model."""
-    changes = [change for history in histories if (change := _change(history, last_run_day)) is not None]
+    known = list(histories)
+    before = _run_day_before(known, last_run_day)
+    changes = [change for history in known if (change := _change(history, last_run_day, before)) is not None]
     order = list(ChangeKind)
     return sorted(changes, key=lambda change: (order.index(change.kind), change.model))
 
 
-def _change(history: ModelHistory, last_run_day: str) -> Change | None:
+def recent_changes(histories: Sequence[ModelHistory], last: str, days: int) -> list[Change]:
+    """What changed on the last days with a run, newest first."""
+    run_days = sorted(_run_days(histories, last), reverse=True)[:days]
+    return [change for day in run_days for change in latest_changes(histories, day)]
+
+
+def _run_days(histories: Iterable[ModelHistory], last: str) -> set[str]:
+    return {
+        day.day
+        for history in histories
+        for day in history.days
+        if day.day <= last and day.status is not DayStatus.NOT_TESTED
+    }
+
+
+def _run_day_before(histories: Iterable[ModelHistory], last_run_day: str) -> str | None:
+    return max((day for day in _run_days(histories, last_run_day) if day < last_run_day), default=None)
+
+
+def _change(history: ModelHistory, last_run_day: str, day_before: str | None) -> Change | None:
     tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED and day.day <= last_run_day]
     if not tested:
         return None
     asked = [day for day in tested if day.status in _ASKED]
     if tested[-1].day != last_run_day:
-        return _made(history, ChangeKind.GONE, tested[-1], None) if _just_left(history, tested, last_run_day) else None
+        return _made(history, ChangeKind.GONE, tested[-1], None) if tested[-1].day == day_before else None
     if not asked or asked[-1].day != last_run_day:
         return None
     if len(asked) == 1:
         return _made(history, ChangeKind.NEW_MODEL, None, asked[-1]) if history.first_seen == last_run_day else None
     kind = _kind(asked[-2], asked[-1], ever=any(day.status in _GOOD for day in asked[:-1]))
     return None if kind is None else _made(history, kind, asked[-2], asked[-1])
-
-
-def _just_left(history: ModelHistory, tested: Sequence[Day], last_run_day: str) -> bool:
-    """Whether the day before the last run was this model's last; later on it is no news."""
-    between = [day for day in history.days if tested[-1].day < day.day <= last_run_day]
-    return len(between) == 1
 
 
 def _kind(before: Day, after: Day, *, ever: bool) -> ChangeKind | None:

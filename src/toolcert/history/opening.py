@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcert.core.errors import ConfigurationError, InputError, MissingExtraError, OutputError
-from toolcert.core.secrets import HIDDEN
+from toolcert.core.secrets import HIDDEN, passwords_in, without_password
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -38,10 +38,15 @@ def transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
 
     SQLite refuses a reader that turns writer half-way, so writers ask for the lock at once.
     """
-    with engine.begin() as connection:
-        if engine.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-        yield connection
+    from sqlalchemy.exc import OperationalError
+
+    try:
+        with engine.begin() as connection:
+            if engine.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+            yield connection
+    except OperationalError as error:  # a full disk, a file that cannot be written, a server that is gone
+        raise _unusable(engine.url.render_as_string(hide_password=True), error) from error
 
 
 def is_url(location: str) -> bool:
@@ -68,8 +73,9 @@ def _server(location: str) -> Engine:
             f"the history at {shown(location)} needs {error.name}.", remedy="pip install 'toolcert[postgres]'"
         ) from None
     except (ArgumentError, NoSuchModuleError) as error:
+        cause = _without_passwords(str(error).splitlines()[0], location)
         raise ConfigurationError(
-            f"{shown(location)} is no address of a history: {str(error).splitlines()[0]}.",
+            f"{shown(location)} is no address of a history: {cause}.",
             remedy="Use a file name or postgresql://user@host/database.",
         ) from None
 
@@ -95,20 +101,18 @@ def _file(path: Path) -> Engine:
 
 def shown(location: str) -> str:
     """The location without a password."""
-    if not is_url(location):
-        return location
-    scheme, _, rest = location.partition("://")
-    credentials, at, place = rest.rpartition("@")
-    user, colon, _ = credentials.partition(":")
-    return f"{scheme}://{user}{':' + HIDDEN if colon else ''}{at}{place}"
+    return without_password(location)
+
+
+def _without_passwords(text: str, location: str) -> str:
+    for password in passwords_in(location):
+        text = text.replace(password, HIDDEN)
+    return text
 
 
 def _unusable(location: str, error: Exception) -> InputError:
     cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-    password = location.partition("://")[2].rpartition("@")[0].partition(":")[2]
-    if password:
-        cause = cause.replace(password, HIDDEN)
     return InputError(
-        f"the history at {shown(location)} cannot be used: {cause}.",
+        f"the history at {shown(location)} cannot be used: {_without_passwords(cause, location)}.",
         remedy="Check that it is a history of toolcert and that you may write to it.",
     )

@@ -9,14 +9,18 @@ from datetime import date, timedelta
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.values import Value
-from toolcert.history.changes import Change, Outage, latest_changes, outages
+from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes
+from toolcert.history.choosing import matching
 from toolcert.history.days import DayStatus, ModelHistory, histories
 from toolcert.history.drift import BUDGET, DriftReport, find_drift
-from toolcert.history.observation import HELLO, Observation
+from toolcert.history.last_good import AgainstLastGood, against_last_good
+from toolcert.history.observation import HELLO
 from toolcert.history.store import HistoryStore
 
 _PREFERRED = (HELLO, "result_use", "basic")
 """Probes that tell calling from handling, the best first."""
+RECENT = 14
+"""Days with a run that a reader may have missed."""
 
 
 class DailyTotals(Value):
@@ -58,6 +62,10 @@ class Overview(Value):
     drift: DriftReport
     patterns: tuple[ErrorPattern, ...] = ()
     runs: int = 0
+    against_last_good: tuple[AgainstLastGood, ...] = ()
+    recent: tuple[Change, ...] = ()
+    """Changes of the last fortnight of runs, the last day included, newest first."""
+    last_run_at: float | None = None
 
 
 def overview(
@@ -76,12 +84,14 @@ def overview(
         raise InputError("the history is empty.", remedy="Add runs with --save-history or `toolcert history add RUN`.")
     first = (date.fromisoformat(last) - timedelta(days=days - 1)).isoformat()
     probe = probe or store.best_probe(_PREFERRED)
-    found = list(store.observations(model=model, probe=probe, since=first, until=last))
+    spans = store.spans(probe)
+    names = matching((name for _, name in spans), model)
+    found = list(store.observations(models=names, probe=probe, since=first, until=last))
     if not found:
         raise InputError(
-            f"the history knows nothing of {model or probe}.", remedy="`toolcert history show` lists its models."
+            f"the history has nothing on {model or probe} from {first} to {last}.", remedy="Look further: --days."
         )
-    inside = histories(found, first=first, last=last, threshold=threshold, spans=store.spans(probe))
+    inside = histories(found, first=first, last=last, threshold=threshold, spans=spans)
     return Overview(
         probe=probe,
         first=first,
@@ -92,8 +102,11 @@ def overview(
         changes=tuple(latest_changes(inside, last)),
         outages=tuple(sorted((one for history in inside for one in outages(history)), key=lambda one: one.first)),
         drift=find_drift(inside, budget),
-        patterns=tuple(_patterns(store.observations(model=model, since=first, until=last, findings=True))),
+        patterns=tuple(_patterns(store.sightings(models=names, since=first, until=last))),
         runs=len({one.run for one in found}),
+        against_last_good=tuple(against_last_good(store, inside, last, budget)),
+        recent=tuple(recent_changes(inside, last, RECENT)),
+        last_run_at=max(one.at for one in found),
     )
 
 
@@ -126,15 +139,14 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _patterns(observations: Iterable[Observation]) -> list[ErrorPattern]:
+def _patterns(sightings: Iterable[tuple[str, Severity, str, str, int]]) -> list[ErrorPattern]:
     by_day: dict[str, Counter[str]] = {}
     models: dict[str, set[str]] = {}
     severities: dict[str, Severity] = {}
-    for one in observations:
-        for found in one.findings:
-            by_day.setdefault(found.code, Counter())[one.day] += found.count
-            models.setdefault(found.code, set()).add(one.model)
-            severities[found.code] = found.severity
+    for code, severity, day, model, number in sightings:
+        by_day.setdefault(code, Counter())[day] += number
+        models.setdefault(code, set()).add(model)
+        severities[code] = severity
     patterns = [
         ErrorPattern(
             code=code,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -58,8 +58,10 @@ class HistoryStore:
         self,
         *,
         model: str | None = None,
+        models: Collection[str] | None = None,
         endpoint: str | None = None,
         probe: str | None = None,
+        runs: Collection[str] | None = None,
         since: str | None = None,
         until: str | None = None,
         findings: bool = False,
@@ -72,6 +74,9 @@ class HistoryStore:
         for column, value in ((table.c.model, model), (table.c.endpoint, endpoint), (table.c.probe, probe)):
             if value is not None:
                 query = query.where(column == value)
+        for column, values in ((table.c.model, models), (table.c.run, runs)):
+            if values is not None:
+                query = query.where(column.in_(values))
         if since is not None:
             query = query.where(table.c.day >= since)
         if until is not None:
@@ -82,6 +87,23 @@ class HistoryStore:
                 fields = _fields(row)
                 key = (row.run, row.endpoint, row.model, row.probe)
                 yield Observation(**fields, findings=tuple(seen.get(key, ())))
+
+    def sightings(
+        self, *, models: Collection[str], since: str, until: str
+    ) -> list[tuple[str, Severity, str, str, int]]:
+        """How often each finding was seen: code, severity, day, model, count."""
+        table, runs = tables.findings, tables.runs
+        query = (
+            select(table.c.code, table.c.severity, runs.c.day, table.c.model, func.sum(table.c.count))
+            .join(runs, runs.c.run == table.c.run)
+            .where(runs.c.day.between(since, until), table.c.model.in_(models))
+            .group_by(table.c.code, table.c.severity, runs.c.day, table.c.model)
+        )
+        with transaction(self._engine, write=False) as connection:
+            return [
+                (code, Severity(severity), day, model, int(number))
+                for code, severity, day, model, number in connection.execute(query)
+            ]
 
     def forget_before(self, day: str) -> int:
         """Drop the runs of earlier days; says how many."""

@@ -101,6 +101,22 @@ class Whole(Number):
         return super()._expected(noun)
 
 
+class Day(Text):
+    """A date."""
+
+    def __init__(self) -> None:
+        super().__init__("YYYY-MM-DD")
+
+    def read(self, raw: Any, folder: Path) -> str:
+        from datetime import date
+
+        text = raw.isoformat() if isinstance(raw, date) else super().read(raw, folder)
+        try:
+            return date.fromisoformat(text).isoformat()
+        except ValueError:
+            raise ValueError("expected a date such as 2026-06-24") from None
+
+
 class Floor(Number):
     """The least a figure may be: one number, or several figures by name as in `schema=0.98,trigger=95%`."""
 

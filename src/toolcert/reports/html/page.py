@@ -15,9 +15,9 @@ from toolcert.reports import text
 from toolcert.reports.html import charts
 from toolcert.version import __version__
 
-STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "compare", "phone", "print")
+STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "history", "compare", "phone", "print")
 """In this order: later sheets refine earlier ones."""
-SCRIPTS = ("theme", "copy", "sort", "filter", "more", "matrix", "reveal")
+SCRIPTS = ("theme", "copy", "sort", "filter", "more", "matrix", "days", "reveal")
 _CODE = Markup("<code>{}</code>")
 
 

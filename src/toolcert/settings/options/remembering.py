@@ -1,26 +1,20 @@
-"""The history: where it is and how far back to look."""
+"""The history: where it is, how far back to look, and the daily run that feeds it."""
 
 from __future__ import annotations
 
-from toolcert.settings.kinds import Choice, Number, Switch, Text, Whole
+from toolcert.settings.kinds import Choice, Day, Number, OutputFile, Switch, Text, Whole
 from toolcert.settings.option import Option
 
 _HISTORY = "History"
+_DAILY = "Daily"
 
-REMEMBERING: tuple[Option, ...] = (
+LOOKING_BACK: tuple[Option, ...] = (
     Option(
         name="history",
         group=_HISTORY,
         kind=Text("FILE|URL"),
         default="toolcert-history.sqlite",
         help="The history: a SQLite file, or postgresql://user@host/database.",
-    ),
-    Option(
-        name="save-history",
-        group=_HISTORY,
-        kind=Switch(),
-        default=False,
-        help="Add the finished run to the history.",
     ),
     Option(
         name="days",
@@ -42,18 +36,51 @@ REMEMBERING: tuple[Option, ...] = (
         default=0.05,
         help="Chance of a false alarm that a drift report may have.",
     ),
+)
+DAILY: tuple[Option, ...] = (
+    Option(
+        name="report-dir",
+        group=_DAILY,
+        kind=OutputFile("DIR"),
+        default="reports",
+        help="Folder of the daily pages; nothing else should be kept there.",
+    ),
+    Option(
+        name="readme",
+        group=_DAILY,
+        kind=OutputFile(),
+        help="Page whose section between the two TOOL_TEST_REPORT markers is kept up to date.",
+    ),
+    Option(
+        name="date",
+        group=_DAILY,
+        kind=Day(),
+        in_file=False,
+        help="The day the run counts for (otherwise today, UTC).",
+    ),
+    Option(
+        name="retention",
+        group=_DAILY,
+        kind=Whole(1, 36_500),
+        default=90,
+        help="Days of pages, runs and history to keep, by the date of the run.",
+    ),
+)
+REMEMBERING: tuple[Option, ...] = (
+    *LOOKING_BACK,
+    *DAILY,
+    Option(
+        name="save-history",
+        group=_HISTORY,
+        kind=Switch(),
+        default=False,
+        help="Add the finished run to the history.",
+    ),
     Option(
         name="export-format",
         group=_HISTORY,
         kind=Choice("csv", "jsonl", "parquet"),
         default="csv",
         help="csv (the older tool's three files), jsonl or parquet.",
-    ),
-    Option(
-        name="retention",
-        group=_HISTORY,
-        kind=Whole(1, 36_500),
-        default=90,
-        help="Days of reports and history to keep, by the date of the run.",
     ),
 )

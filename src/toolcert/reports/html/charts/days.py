@@ -81,7 +81,9 @@ def day_key(status: DayStatus) -> Markup:
     """The form of a state, for the legend."""
     path = _path([status], status)
     body = f'<svg width="7" height="{BARS}" viewBox="0 0 1 {BARS}" preserveAspectRatio="none">'
-    return Markup('<svg class="chart day-key" width="7" height="16" viewBox="0 0 7 24" aria-hidden="true">{}</svg>').format(
+    return Markup(
+        '<svg class="chart day-key" width="7" height="16" viewBox="0 0 7 24" aria-hidden="true">{}</svg>'
+    ).format(
         Markup(f'{body}<path class="d-{status.value}" d="{path}"/></svg>')  # noqa: S704 - numbers and our own names
     )
 
@@ -90,7 +92,9 @@ def presence_by_day(counts: Sequence[int]) -> Markup:
     """How often something was seen, day by day, as bars of one axis."""
     highest = max(counts, default=0) or 1
     path = "".join(
-        f"M{place + 0.1:g} 16v{-max(1.5, 16 * number / highest):.1f}h.8V16z" for place, number in enumerate(counts) if number
+        f"M{place + 0.1:g} 16v{-max(1.5, 16 * number / highest):.1f}h.8V16z"
+        for place, number in enumerate(counts)
+        if number
     )
     body = (
         f'<line class="grid" x1="0" x2="100%" y1="16" y2="16"/><svg width="100%" height="16" '

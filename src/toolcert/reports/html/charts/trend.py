@@ -59,7 +59,13 @@ def trend_chart(line: TrendLine) -> Markup:
         body += text(place / number, HEIGHT - 4, words, anchor=end_anchor(place / number))
     if line.said and line.bands:
         middle = (line.bands[0][0] + line.bands[0][1] + 1) / 2 / number
-        body += text(middle, 101, line.said, anchor="start" if middle < 0.2 else "end" if middle > 0.8 else "middle", style="said")
+        body += text(
+            middle,
+            101,
+            line.said,
+            anchor="start" if middle < 0.2 else "end" if middle > 0.8 else "middle",
+            style="said",
+        )
     return fluid(HEIGHT, body, line.title)
 
 
@@ -88,21 +94,28 @@ def _weeks(line: TrendLine, number: int) -> str:
         start, end = (week.first + 0.08) / number, (week.last + 0.92) / number
         high = max(1.0, _y(interval.lower) - _y(interval.upper))
         drawn += f'<g class="t-{tone}">{block(start, end, _y(interval.upper), high, "week-box")}'
-        drawn += f'{across(start, end, _y(value), "week-rate")}</g>'
+        drawn += f"{across(start, end, _y(value), 'week-rate')}</g>"
     return drawn
 
 
 def _course(times: Sequence[float | None], longest: float) -> str:
-    """The time as a line; a gap where nothing was measured, a dot where a day stands alone."""
-    number = max(1, len(times))
+    """The time as a line."""
+    return _joined([None if time is None else _time_y(time, longest) for time in times])
+
+
+def _time_y(time: float, longest: float) -> float:
+    return TIME_BOTTOM - (TIME_BOTTOM - TIME_TOP) * min(1.0, time / longest)
+
+
+def _joined(heights: Sequence[float | None]) -> str:
+    """A line through the days; a gap where nothing was measured, a point where a day stands alone."""
     path, joined = [], False
-    for place, time in enumerate(times):
-        if time is None:
+    for place, y in enumerate(heights):
+        if y is None:
             joined = False
             continue
-        x = STRETCH * (place + 0.5) / number
-        y = TIME_BOTTOM - (TIME_BOTTOM - TIME_TOP) * min(1.0, time / longest)
-        path.append(f"{'L' if joined else 'M'}{x:.1f} {y:.1f}{'' if joined else 'h.1'}")
+        x = STRETCH * (place + 0.5) / len(heights)
+        path.append(f"L{x:.1f} {y:.1f}" if joined else f"M{x:.1f} {y:.1f}h.1")
         joined = True
     return "".join(path)
 
@@ -122,14 +135,7 @@ def trend_threshold(line: TrendLine) -> Markup:
 
 def spark(rates: Sequence[float | None]) -> Markup:
     """A rate in small: its course on a fixed axis from 0 to 1."""
-    number = max(1, len(rates))
-    path, joined = [], False
-    for place, rate in enumerate(rates):
-        if rate is None:
-            joined = False
-            continue
-        path.append(f"{'L' if joined else 'M'}{STRETCH * (place + 0.5) / number:.1f} {16 - 14 * rate:.1f}{'' if joined else 'h.1'}")
-        joined = True
-    body = upright(1, 2, 16, "grid") + across(0, 1, 16, "grid") + stretched("".join(path), 18, "spark")
+    line = _joined([None if rate is None else 16 - 14 * rate for rate in rates])
+    body = upright(1, 2, 16, "grid") + across(0, 1, 16, "grid") + stretched(line, 18, "spark")
     known = [rate for rate in rates if rate is not None]
     return fluid(18, body, f"between {min(known):.2f} and {max(known):.2f}" if known else "nothing measured")

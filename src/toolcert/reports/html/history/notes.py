@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from itertools import groupby
 
 import msgspec
@@ -18,6 +19,8 @@ from toolcert.reports.text import plural
 
 MOST = 40
 """Beyond so many nobody reads on; the tables below hold everything."""
+APART = 4
+"""Days between two numbers that can be told apart."""
 USUALLY = 0.3
 """A model that is unreliable on a greater share of its days has a habit, not bad days."""
 
@@ -50,13 +53,36 @@ def notes(found: Overview) -> list[Note]:
         *(note for history in found.models for note in _habits(history, found.threshold)),
         *(note for history in found.models for note in _gone(history, found.last)),
     ]
-    return [msgspec.structs.replace(note, number=number) for number, note in enumerate(every[:MOST], 1)]
+    return [msgspec.structs.replace(note, number=number) for number, note in enumerate(_joined(every)[:MOST], 1)]
 
 
-def _note(history: ModelHistory, status: DayStatus, word: str, first: str, last: str, text: str) -> Note:
+def _joined(every: Sequence[Note]) -> list[Note]:
+    """Notes on the same model and nearly the same days as one, so that each number has room of its own."""
+    kept: list[Note] = []
+    for note in every:
+        place = next((place for place, other in enumerate(kept) if _meet(other, note)), None)
+        if place is None:
+            kept.append(note)
+        else:
+            kept[place] = msgspec.structs.replace(kept[place], text=f"{kept[place].text} {note.when}: {note.text}")
+    return kept
+
+
+def _meet(first: Note, second: Note) -> bool:
+    within = first.first <= second.first and second.last <= first.last
+    return first.targets == second.targets and (within or abs(_middle(first) - _middle(second)) < APART)
+
+
+def _middle(note: Note) -> float:
+    return (date.fromisoformat(note.first).toordinal() + date.fromisoformat(note.last).toordinal()) / 2
+
+
+def _note(history: ModelHistory, look: tuple[DayStatus, str], days: tuple[str, str], text: str) -> Note:
+    """`look` is the sign and its word, `days` the first and the last."""
     target = (history.endpoint, history.model)
     name = (short_name(history.model),)
-    return Note(models=name, targets=(target,), status=status, word=word, first=first, last=last, text=text)
+    status, word = look
+    return Note(models=name, targets=(target,), status=status, word=word, first=days[0], last=days[1], text=text)
 
 
 def _broken(history: ModelHistory, outage: Outage) -> Note:
@@ -67,7 +93,7 @@ def _broken(history: ModelHistory, outage: Outage) -> Note:
     text = f"No call in {plural(tries.n, 'try', 'tries')} on {plural(outage.days, 'day')}"
     text += f"; {figures(before)} the day before" if before else ""
     text += f", {figures(after)} on the first day back." if after else "; not tested since."
-    return _note(history, DayStatus.BROKEN, "broken", outage.first, outage.last, text)
+    return _note(history, (DayStatus.BROKEN, "broken"), (outage.first, outage.last), text)
 
 
 def _not_measured(outages: Sequence[Outage]) -> Iterator[Note]:
@@ -84,13 +110,17 @@ def _not_measured(outages: Sequence[Outage]) -> Iterator[Note]:
         text = f"{plural(len(every), 'model')} could not be measured{reason}. That says nothing about the models."
         shown = names if len(names) < 3 else (f"{names[0]} and {len(names) - 1} more",)
         yield Note(
-            models=shown, targets=targets, status=DayStatus.NOT_MEASURED, word="not measured", first=first, last=last, text=text
+            models=shown,
+            targets=targets,
+            status=DayStatus.NOT_MEASURED,
+            word="not measured",
+            first=first,
+            last=last,
+            text=text,
         )
 
 
-def _drift(
-    by_model: dict[tuple[str, str], ModelHistory], changes: Sequence[ChangePoint], last: str
-) -> Iterator[Note]:
+def _drift(by_model: dict[tuple[str, str], ModelHistory], changes: Sequence[ChangePoint], last: str) -> Iterator[Note]:
     """What got worse, with the day it was well again where there is one."""
 
     def series(change: ChangePoint) -> tuple[str, str, str]:
@@ -114,7 +144,7 @@ def _sag(history: ModelHistory, change: ChangePoint, recovery: ChangePoint | Non
         end = max((day.day for day in history.days if day.day < recovery.day and day.calling.n), default=change.day)
         text += f"; back to {level(change, recovery.after)} on {day_text(recovery.day)}"
     word = "slower" if change.metric is Metric.CALL_TIME else "sagging"
-    note = _note(history, DayStatus.UNRELIABLE, word, change.day, end, f"{text}.")
+    note = _note(history, (DayStatus.UNRELIABLE, word), (change.day, end), f"{text}.")
     return msgspec.structs.replace(note, metric=change.metric)
 
 
@@ -126,15 +156,15 @@ def _habits(history: ModelHistory, threshold: float) -> Iterator[Note]:
     if only:
         used = sum((day.handling for day in only), Rate())
         text = f"Calls on {plural(len(only), 'day')} and did not use a result once: {ratio(used)}."
-        yield _note(history, DayStatus.CALLS_ONLY, "calls only", only[0].day, only[-1].day, text)
+        yield _note(history, (DayStatus.CALLS_ONLY, "calls only"), (only[0].day, only[-1].day), text)
     if weak and len(weak) > USUALLY * len(measured):
         text = f"Below {threshold:g} on {len(weak)} of {plural(len(measured), 'day')}; {_pooled(measured)} in all."
-        yield _note(history, DayStatus.UNRELIABLE, "unreliable", weak[0].day, weak[-1].day, text)
+        yield _note(history, (DayStatus.UNRELIABLE, "unreliable"), (weak[0].day, weak[-1].day), text)
     elif weak:
         worst = min(weak, key=_lowest)
         more = f" The lowest of {plural(len(weak), 'day')} below {threshold:g}." if len(weak) > 1 else ""
         text = f"{figures(worst).capitalize()}.{more}"
-        yield _note(history, DayStatus.UNRELIABLE, "dip", worst.day, worst.day, text)
+        yield _note(history, (DayStatus.UNRELIABLE, "dip"), (worst.day, worst.day), text)
 
 
 def _lowest(day: Day) -> float:
@@ -152,5 +182,7 @@ def _gone(history: ModelHistory, last: str) -> Iterator[Note]:
     latest = history.latest
     if latest is None or latest.day == last or not any(day.calling.k for day in history.days):
         return
+    if latest.status is DayStatus.BROKEN:
+        return  # the note on its outage says so already
     text = f"Not tested since; {figures(latest)} on its last day."
-    yield _note(history, DayStatus.NOT_TESTED, "gone", latest.day, latest.day, text)
+    yield _note(history, (DayStatus.NOT_TESTED, "gone"), (latest.day, latest.day), text)

@@ -1,0 +1,136 @@
+"""The newest run of a model against its last good one: an exact test, probe by probe.
+
+Within a probe the tries of both runs are alike if nothing changed, so the passes of the newest run are a draw
+from all passes (a hypergeometric variable); over the probes these draws add up. With one try a probe this is
+McNemar's exact test on the probes that differ. A probe that was not measured in one of the runs pairs with
+nothing and is left out: an outage of the transport cannot look like a regression of the model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from toolcert.compare.significance import holm
+from toolcert.core.statistics import Rate
+from toolcert.core.values import Value
+from toolcert.history.days import Day, DayStatus, ModelHistory
+from toolcert.history.observation import Observation
+from toolcert.history.store import HistoryStore
+
+Target = tuple[str, str]
+
+
+class Standing(StrEnum):
+    """What the newest run says beside the last good one."""
+
+    WORSE = "worse"
+    NOT_SHOWN = "no loss shown"
+    NOT_MEASURED = "not measured"
+    """The newest run measured nothing: that says nothing about the model."""
+
+
+class AgainstLastGood(Value):
+    """One model, two runs."""
+
+    endpoint: str
+    model: str
+    day: str
+    good_day: str
+    standing: Standing
+    before: Rate = Rate()
+    after: Rate = Rate()
+    """Passed tries of the probes that both runs measured."""
+    probes: int = 0
+    p: float = 1.0
+    """One-sided, adjusted by Holm over all models."""
+
+
+class _Pair(Value):
+    """One model with its two runs."""
+
+    endpoint: str
+    model: str
+    new: Day
+    good: Day
+
+
+def against_last_good(
+    store: HistoryStore, histories: Iterable[ModelHistory], last: str, budget: float
+) -> list[AgainstLastGood]:
+    """Every model that was tested on the last day and was good before, the surest losses first."""
+    pairs = [pair for history in histories if (pair := _pair(history, last)) is not None]
+    runs = {day.run for pair in pairs for day in (pair.new, pair.good)}
+    seen: dict[tuple[str, Target], list[Observation]] = {}
+    for one in store.observations(runs=runs, models={pair.model for pair in pairs}) if pairs else ():
+        seen.setdefault((one.run, (one.endpoint, one.model)), []).append(one)
+    compared = [_compare(pair, seen) for pair in pairs]
+    adjusted = holm([one.p for one in compared])
+    judged = [_judged(one, p, budget) for one, p in zip(compared, adjusted, strict=True)]
+    return sorted(judged, key=lambda one: (list(Standing).index(one.standing), one.p, one.model))
+
+
+def _pair(history: ModelHistory, last: str) -> _Pair | None:
+    tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED]
+    good = next((day for day in reversed(tested[:-1]) if day.status is DayStatus.WORKING), None)
+    if good is None or tested[-1].day != last:
+        return None
+    return _Pair(endpoint=history.endpoint, model=history.model, new=tested[-1], good=good)
+
+
+def _compare(pair: _Pair, seen: Mapping[tuple[str, Target], Sequence[Observation]]) -> AgainstLastGood:
+    target = (pair.endpoint, pair.model)
+    tables = list(_tables(seen.get((pair.good.run, target), ()), seen.get((pair.new.run, target), ())))
+    return AgainstLastGood(
+        endpoint=pair.endpoint,
+        model=pair.model,
+        day=pair.new.day,
+        good_day=pair.good.day,
+        standing=Standing.NOT_SHOWN if tables else Standing.NOT_MEASURED,
+        before=sum((before for before, _ in tables), Rate()),
+        after=sum((after for _, after in tables), Rate()),
+        probes=len(tables),
+        p=loss_p(tables),
+    )
+
+
+def _tables(before: Iterable[Observation], after: Iterable[Observation]) -> Iterator[tuple[Rate, Rate]]:
+    """The passes of the probes that both runs measured."""
+    old = {one.probe: one for one in before if one.measured}
+    for one in after:
+        if one.measured and one.probe in old:
+            good = old[one.probe]
+            yield Rate(k=good.passed, n=good.measured), Rate(k=one.passed, n=one.measured)
+
+
+def loss_p(tables: Iterable[tuple[Rate, Rate]]) -> float:
+    """Chance that the second run passes so few tries, or fewer, if both are alike within each probe."""
+    distribution, passed = [1.0], 0
+    for before, after in tables:
+        draws = _draws(before.k + after.k, before.n + after.n, after.n)
+        distribution = _sum_of(distribution, draws)
+        passed += after.k
+    return min(1.0, math.fsum(distribution[: passed + 1]))
+
+
+def _draws(passes: int, tries: int, drawn: int) -> list[float]:
+    """The hypergeometric distribution: passes among `drawn` of all tries."""
+    whole = math.comb(tries, drawn)
+    return [math.comb(passes, k) * math.comb(tries - passes, drawn - k) / whole for k in range(drawn + 1)]
+
+
+def _sum_of(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    total = [0.0] * (len(first) + len(second) - 1)
+    for shift, weight in enumerate(first):
+        if weight:
+            for place, chance in enumerate(second, shift):
+                total[place] += weight * chance
+    return total
+
+
+def _judged(one: AgainstLastGood, p: float, budget: float) -> AgainstLastGood:
+    worse = one.standing is Standing.NOT_SHOWN and p <= budget
+    return msgspec.structs.replace(one, p=p, standing=Standing.WORSE if worse else one.standing)
