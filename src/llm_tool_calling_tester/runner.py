@@ -1,0 +1,202 @@
+"""Testing every model of an endpoint, and what is reported about it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from llm_tool_calling_tester import config
+from llm_tool_calling_tester.console import summary_lines
+from llm_tool_calling_tester.models import FullReport, ModelTestResults, TestResult, TestStatus, TestSummary
+from llm_tool_calling_tester.plan import TestPlan, TestWork
+from llm_tool_calling_tester.statuses import result_in
+from llm_tool_calling_tester.tester import NAME, ModelTester
+from toolcert.api.running import new_run_id, unfinished_run
+from toolcert.core.errors import UsageError
+from toolcert.core.events import Handler, RunStarted
+from toolcert.core.manifest import Manifest
+from toolcert.core.targets import ModelInfo
+from toolcert.engine.local import LocalEngine
+from toolcert.runs.files import write_whole
+from toolcert.runs.reader import RunReader
+from toolcert.runs.resume import resume
+from toolcert.runs.writer import RunWriter
+from toolcert.settings.argv import without_secrets
+from toolcert.version import __version__
+
+
+class ModelTestRunner:
+    """Tests every model of an endpoint; fetch_models, test_model and run_tests are coroutines."""
+
+    def __init__(
+        self,
+        api_url: str = config.API_BASE_URL,
+        *,
+        api_key: str | None = None,
+        timeout: float = config.REQUEST_TIMEOUT,
+        max_workers: int = config.MAX_WORKERS,
+        output_dir: str = config.OUTPUT_DIR,
+        quick: bool = False,
+        include_gpt: bool = False,
+        tester: ModelTester | None = None,
+    ) -> None:
+        self.tester = tester or ModelTester(api_url, api_key=api_key, timeout=timeout, max_workers=max_workers)
+        self.api_url = self.tester.endpoint.spec.base_url
+        self.max_workers = max_workers
+        self.output_dir = Path(output_dir)
+        self.quick = quick
+        self.include_gpt = include_gpt
+        self.left_out: dict[str, str] = {}
+        self.interrupted = False
+        self.started_at = time.time()
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests that are run, in order."""
+        return config.QUICK_TESTS if self.quick else tuple(config.AUTONOMOUS_AGENT_WEIGHTS)
+
+    async def fetch_models(self) -> list[ModelInfo]:
+        """The models the API lists."""
+        return await self.tester.session.models()
+
+    def filter_models(self, models: Sequence[ModelInfo], pattern: str | None = None) -> list[ModelInfo]:
+        """The models to test; those left out are remembered with the reason."""
+        wanted = compile_filter(pattern)
+        self.left_out = {info.id: reason for info in models if (reason := self._why_left_out(info, wanted))}
+        return [info for info in models if info.id not in self.left_out]
+
+    def _why_left_out(self, info: ModelInfo, wanted: re.Pattern[str] | None) -> str:
+        if wanted is not None and not wanted.search(info.id):
+            return "does not match the filter"
+        if not self.include_gpt and "gpt" in info.id.lower():
+            return "a GPT model (--include-gpt takes them)"
+        return ""
+
+    def calculate_score(self, tests: Mapping[str, TestResult]) -> float:
+        """Points of the passed tests; what was not measured counts 0."""
+        weights = config.AUTONOMOUS_AGENT_WEIGHTS
+        passed = [name for name, result in tests.items() if result.status is TestStatus.PASSED]
+        return round(100 * sum(weights.get(name, 0.0) for name in passed) / sum(weights.values()), 2)
+
+    def get_recommendation(self, score: float) -> str:
+        """The category of a score; one passed test shows tool calling, but can recommend nobody."""
+        if score >= config.RECOMMENDED_THRESHOLD:
+            return "recommended"
+        if score >= config.PARTIAL_THRESHOLD or (self.quick and score > 0):
+            return "partial_support"
+        return "no_tool_calling"
+
+    async def test_model(self, model: ModelInfo | str) -> ModelTestResults:
+        """All tests of one model, one after another."""
+        info = ModelInfo(id=model) if isinstance(model, str) else model
+        return self._results(info, await self.tester.run_all_tests(info.id, self.tests))
+
+    async def run_tests(self, models: Sequence[ModelInfo], handlers: Sequence[Handler] = ()) -> list[ModelTestResults]:
+        """All tests of all models, as many at once as there are workers; no model is ever missing."""
+        folder = unfinished_run(self.output_dir / "runs", self.tester.endpoint)
+        manifest = self._manifest(models)
+        measured = resume(folder, manifest)
+        plan = TestPlan(models, self.tests, measured)
+        writer = RunWriter(folder, manifest)
+        engine = LocalEngine(
+            {NAME: self.tester.session}, concurrency={NAME: self.max_workers}, handlers=[writer, *handlers]
+        )
+        try:
+            started = RunStarted(manifest=manifest, total=plan.total, resumed=len(measured))
+            self.interrupted = (await engine.run(plan, TestWork(self.tester), started)).interrupted
+        finally:
+            writer.close()
+        return self._collect(models, folder)
+
+    def _collect(self, models: Sequence[ModelInfo], folder: Path) -> list[ModelTestResults]:
+        tests: dict[str, dict[str, TestResult]] = {info.id: {} for info in models}
+        for record in RunReader(folder).records():
+            if record.model in tests and record.probe is not None:
+                tests[record.model][record.probe.probe] = result_in(record)
+        return [self._results(info, tests[info.id]) for info in models]
+
+    def _results(self, info: ModelInfo, found: Mapping[str, TestResult]) -> ModelTestResults:
+        missing = TestResult(test_name="", status=TestStatus.SKIPPED, error="interrupted before this test")
+        tests = {name: found.get(name) or msgspec.structs.replace(missing, test_name=name) for name in self.tests}
+        score = self.calculate_score(tests)
+        return ModelTestResults(
+            model_id=info.id,
+            owned_by=info.owned_by,
+            tests=tests,
+            overall_score=score,
+            recommendation=self.get_recommendation(score),
+            total_latency_ms=round(sum(result.latency_ms for result in tests.values()), 1),
+        )
+
+    def generate_summary(self, results: Sequence[ModelTestResults]) -> TestSummary:
+        """The figures over all models; best score first, then the quickest."""
+        ranked = sorted(results, key=lambda one: (-one.overall_score, one.total_latency_ms))
+        by_category = {
+            name: [one.model_id for one in ranked if one.recommendation == name]
+            for name in ("recommended", "partial_support", "no_tool_calling")
+        }
+        return TestSummary(
+            timestamp=datetime.fromtimestamp(self.started_at, UTC).isoformat(),
+            api_endpoint=self.api_url,
+            total_models=len(results) + len(self.left_out),
+            tested_models=len(results),
+            left_out=self.left_out,
+            test_statistics={name: _statistics(name, results) for name in self.tests},
+            **by_category,
+        )
+
+    def print_console_summary(self, results: Sequence[ModelTestResults]) -> None:
+        """Categories, statistics and top recommendations on stdout."""
+        click.echo("\n".join(summary_lines(self.generate_summary(results), results, self.tests)))
+
+    def save_json_report(self, results: Sequence[ModelTestResults]) -> Path:
+        """Write the report and say where it is."""
+        stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
+        path = self.output_dir / f"model_capabilities_{stamp}.json"
+        report = FullReport(summary=self.generate_summary(results), results=list(results), metadata=self._metadata())
+        write_whole(path, [msgspec.json.format(msgspec.json.encode(report), indent=2), b"\n"])
+        return path
+
+    def _metadata(self) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "mode": "quick" if self.quick else "full",
+            "weights": {name: config.AUTONOMOUS_AGENT_WEIGHTS[name] for name in self.tests},
+            "thresholds": {"recommended": config.RECOMMENDED_THRESHOLD, "partial_support": config.PARTIAL_THRESHOLD},
+            "max_workers": self.max_workers,
+            "timeout_seconds": self.tester.endpoint.spec.timeouts.total,
+            "duration_seconds": round(time.time() - self.started_at, 3),
+            "interrupted": self.interrupted,
+        }
+
+    def _manifest(self, models: Sequence[ModelInfo]) -> Manifest:
+        return Manifest(
+            run=new_run_id(),
+            job="llm-tool-calling-tester",
+            started_at=self.started_at,
+            toolcert=__version__,
+            endpoints=(self.tester.endpoint.spec,),
+            models={NAME: tuple(models)},
+            probes=self.tests,
+            argv=without_secrets(sys.argv),
+        )
+
+
+def _statistics(test: str, results: Sequence[ModelTestResults]) -> dict[str, int]:
+    return {status.value: sum(one.tests[test].status is status for one in results) for status in TestStatus}
+
+
+def compile_filter(pattern: str | None) -> re.Pattern[str] | None:
+    """The filter, or an error that names it."""
+    try:
+        return None if pattern is None else re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        raise UsageError(f"--filter {pattern!r} is no regular expression: {error}.") from None
