@@ -14,6 +14,7 @@ from toolcert.cli.errors import run_guarded
 from toolcert.core.errors import ConfigurationError, ExitCode, ToolcertError
 from toolcert.reports.progress import progress
 from toolcert.version import __version__
+from watsonx_tool_tester.clients import make_client
 from watsonx_tool_tester.config import LOG_LEVELS, SORTS, ClientType, Config
 from watsonx_tool_tester.results import ResultHandler
 from watsonx_tool_tester.selection import compile_pattern
@@ -52,8 +53,9 @@ def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     return values or None
 
 
+CLIENTS = click.Choice([client.value for client in ClientType])
 connection = _options(
-    click.option("--client", "client_type", type=click.Choice([*ClientType]), help="Client type."),
+    click.option("--client", "client_type", type=CLIENTS, help="Client type (default: watsonx)."),
     click.option("--watsonx-url", help="URL for the watsonx.ai API; derived from the region unless given."),
     click.option("--watsonx-apikey", help="API key for watsonx.ai; better set WATSONX_APIKEY."),
     click.option("--watsonx-project-id", help="Project ID for watsonx.ai."),
@@ -121,15 +123,15 @@ def run_tests(context: click.Context, /, **given: Any) -> None:
 
 
 def _test(config: Config) -> ModelTester:
+    make_client(config).endpoint()  # says what is missing before anything else is said
     with progress(f"watsonx-tool-tester {config.client_type}", stderr_console()) as display:
         tester = ModelTester(config, [display])
         results = tester.test_all_models()
     handler = ResultHandler(config.iterations)
     handler.show(results)
     _save(tester, handler, results)
-    if tester.last is not None and tester.last.summary.nothing_measured:
-        reasons = [result["details"] for result in results]
-        raise click.ClickException(f"nothing could be measured: {reasons[0] if reasons else 'no model answered'}")
+    if all(result["tool_call_support"] is None for result in results):
+        raise click.ClickException(f"nothing could be measured: {results[0]['details']}")
     return tester
 
 

@@ -96,7 +96,7 @@ def _reliability(cell: Cell) -> dict[str, Any]:
         "iterations": cell.called.n,
         "tool_call_success_rate": cell.called.value or 0.0,
         "response_handling_success_rate": cell.handled.value or 0.0,
-        "is_reliable": bool(cell.called.k and cell.reliable),
+        "is_reliable": cell.reliable if cell.handled.n else None if cell.called.k else False,
         "error_count": cell.counts.not_measured,
         "tool_calls": cell.called.k,
         "responses_handled": cell.handled.k,

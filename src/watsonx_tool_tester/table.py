@@ -28,7 +28,9 @@ def reliability_cell(result: Result) -> str:
     counts = f"{one['tool_calls']}/{one['iterations']}"
     if not result["tool_call_support"]:
         return f"NOT SUPPORTED {counts}" if one["iterations"] else "NOT SUPPORTED"
-    handled = f"{one['responses_handled']}/{one['responses_measured']}" if one["responses_measured"] else "n/a"
+    if one["is_reliable"] is None:
+        return f"calls {counts}, handled not measured"
+    handled = f"{one['responses_handled']}/{one['responses_measured']}"
     return f"{'✅' if one['is_reliable'] else '⚠️'} calls {counts}, handled {handled}"
 
 

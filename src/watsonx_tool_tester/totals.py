@@ -18,14 +18,14 @@ def summary_of(results: Sequence[Result], iterations: int) -> dict[str, Any]:
         "total_models": len(results),
         "tool_call_support_count": len(able),
         "response_handling_count": len(full),
-        "not_measured_count": sum(result["tool_call_support"] is None for result in results),
+        "not_measured_count": sum(is_unknown(result) for result in results),
         "performance": _performance(full),
         "reliability": _reliability(results, iterations),
         "support_categories": {
             "full": [result["model"] for result in full],
-            "partial": [result["model"] for result in able if not is_full(result)],
+            "partial": [result["model"] for result in able if result["handles_response"] is False],
             "none": [result["model"] for result in results if result["tool_call_support"] is False],
-            "not_measured": [result["model"] for result in results if result["tool_call_support"] is None],
+            "not_measured": [result["model"] for result in results if is_unknown(result)],
         },
     }
 
@@ -33,6 +33,13 @@ def summary_of(results: Sequence[Result], iterations: int) -> dict[str, Any]:
 def is_full(result: Result) -> bool:
     """Calls the tool and uses its result."""
     return bool(result["tool_call_support"] and result["handles_response"])
+
+
+def is_unknown(result: Result) -> bool:
+    """Calling, or what comes after a call, could not be measured."""
+    return result["tool_call_support"] is None or bool(
+        result["tool_call_support"] and result["handles_response"] is None
+    )
 
 
 def _performance(full: Sequence[Result]) -> dict[str, Any]:
@@ -55,8 +62,8 @@ def _reliability(results: Sequence[Result], iterations: int) -> dict[str, Any]:
     return {
         "iterations": iterations,
         "threshold": RELIABILITY_THRESHOLD,
-        "reliable_models": sum(one["is_reliable"] for one in able),
-        "unreliable_models": sum(not one["is_reliable"] for one in able),
+        "reliable_models": sum(one["is_reliable"] is True for one in able),
+        "unreliable_models": sum(one["is_reliable"] is False for one in able),
         "average_tool_call_success_rate": _mean(one["tool_call_success_rate"] for one in measured),
         "average_response_handling_success_rate": _mean(
             one["response_handling_success_rate"] for one in able if one["responses_measured"]
