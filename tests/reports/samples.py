@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from reports.hostile import HOSTILE, HUGE, SURROGATE
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import wilson
 from toolcert.probes.scorecard import (
     Category,
     Cause,
@@ -34,14 +34,7 @@ PROBES = {
     "conversation": "tool_error empty_result swapped_results null_content wrong_id malformed_history reasoning_back",
     "server": "model_listing unknown_model error_shapes usage repeatability",
 }
-HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31mred\x00"
-
-
-def rate(k: int, n: int) -> Rate:
-    interval = wilson(k, n)
-    if interval is None:
-        return Rate()
-    return Rate(k=k, n=n, low=interval.lower, high=interval.upper)
+ADDRESS = "http://inference.example.net/v1"
 
 
 def probe_summary(models: int = 8, *, probes: int = 35, iterations: int = 10, hostile: bool = False) -> ProbeSummary:
@@ -59,11 +52,13 @@ def probe_summary(models: int = 8, *, probes: int = 35, iterations: int = 10, ho
         toolcert="0.1.0",
         started_at=1_782_283_620.0,
         finished_at=1_782_284_022.0,
-        headline=f"{models // 2} of {models} models are fit for agents on this endpoint; the others work in part.",
-        lines=("The fault to know about: finish.stop_with_calls in 5 models.", "Best choice: model-0."),
+        headline=SURROGATE if hostile else f"{models // 2} of {models} models are fit for agents on this endpoint.",
+        lines=(HOSTILE,)
+        if hostile
+        else ("The fault to know about: call.in_text in 5 models.", "Best choice: model-0."),
         suite="full",
         iterations=iterations,
-        endpoints=(EndpointLine(name="e", base_url="http://inference.example.net/v1", key_env="VENDOR_KEY"),),
+        endpoints=(EndpointLine(name="e", base_url=HOSTILE if hostile else ADDRESS, key_env="VENDOR_KEY"),),
         probes=tuple(columns),
         models=tuple(made),
         causes=tuple(causes),
@@ -92,17 +87,18 @@ _VERDICTS = [
 
 
 def _model(number: int, columns: list[ProbeColumn], n: int, chance: random.Random, *, hostile: bool) -> ModelSummary:
-    category, recommendation = _VERDICTS[min(len(_VERDICTS) - 1, max(0, number - 2)) if number % 7 else 0]
-    points = max(0.0, 99 - 9.0 * number)
+    category, recommendation = _VERDICTS[number % len(_VERDICTS)]
+    points = {Category.FULL: 98.0, Category.PARTIAL: 71.0, Category.NOT_MEASURED: 40.0}.get(category, 12.0) - number % 9
+    open_points = 30.0 if category is Category.NOT_MEASURED else 0.0
     name = f"{HOSTILE}{number}" if hostile else f"vendor/model-{number}-instruct"
     return ModelSummary(
         endpoint="e",
         model=name,
         category=category,
-        score=Score(low=points, high=min(100.0, points + (6 if number == 4 else 0)), recommendation=recommendation),
+        score=Score(low=points, high=points + open_points, recommendation=recommendation),
         reason=HOSTILE if hostile else "Calls, does not use the result" if number else "Everything asked for works",
         rank=number + 1,
-        reliability=Reliability(probe="result_use", rate=rate(max(0, n - number), n)),
+        reliability=Reliability(probe="result_use", rate=Rate.of(max(0, n - number), n)),
         cells=tuple(_cell(column, n, chance, hostile=hostile) for column in columns),
         findings=tuple(_found(code, severity, hostile=hostile) for code, severity in _CODES[: number % 4 + 1]),
         latency=tuple(_latency(label, chance) for label in ("first token", "call", "answer")),
@@ -116,7 +112,7 @@ def _cell(column: ProbeColumn, n: int, chance: random.Random, *, hostile: bool) 
     measured = state in (CellState.PASSED, CellState.FLAKY, CellState.FAILED)
     reason = "" if state is CellState.PASSED else HOSTILE if hostile else "the tool result is not in the answer"
     return Cell(
-        probe=column.name, group=column.group, state=state, rate=rate(k, n) if measured else Rate(), reason=reason
+        probe=column.name, group=column.group, state=state, rate=Rate.of(k, n) if measured else Rate(), reason=reason
     )
 
 
@@ -125,13 +121,13 @@ def _found(code: str, severity: Severity, *, hostile: bool) -> FindingCount:
 
 
 def _example(*, hostile: bool) -> Example:
-    evidence = HOSTILE + "x" * 1_000_000 if hostile else '"finish_reason": "stop" beside 1 call'
+    evidence = HUGE if hostile else '"finish_reason": "stop" beside 1 call'
     body = {"model": "m", "messages": [{"role": "user", "content": HOSTILE if hostile else "it's"}]}
     return Example(
         case="e/m/basic/1",
         probe="basic",
         evidence=evidence,
-        url="http://inference.example.net/v1/chat/completions",
+        url=f"{ADDRESS}/chat/completions",
         body=body,
     )
 

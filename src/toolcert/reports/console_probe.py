@@ -10,9 +10,9 @@ from rich.text import Text
 
 from toolcert.core.findings import Severity
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
-from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, Glyphs, glyphs_for
+from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, UNICODE, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
-from toolcert.reports.text import count, duration, fit, plural, seconds, shorten, visible, width_of
+from toolcert.reports.text import as_ascii, count, duration, fit, plural, seconds, shorten, visible, width_of
 from toolcert.reports.verdicts import caveat_of, score_of, verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
 
@@ -44,7 +44,11 @@ def print_probe(
         if number:
             console.print()
         for line in block:
-            console.print(line, soft_wrap=True, highlight=False)
+            console.print(line if glyphs is UNICODE else _as_ascii(line), soft_wrap=True, highlight=False)
+
+
+def _as_ascii(line: Text) -> Text:
+    return Text(as_ascii(line.plain), line.style, spans=line.spans)
 
 
 def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]:

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Sequence
 from typing import IO, Protocol
 
+from toolcert.reports.text import as_ascii
+
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -54,7 +56,8 @@ def print_blocks(blocks: Sequence[Sequence[Line]], screen: Screen) -> None:
     """Blocks of lines with an empty line between them."""
     colour = wants_colour(screen.file)
     texts = ["\n".join(line.coloured if colour else line.plain for line in block) for block in blocks if block]
-    screen.file.write("\n\n".join(texts) + "\n")
+    whole = "\n\n".join(texts) + "\n"
+    screen.file.write(whole if screen.encoding.lower().startswith("utf") else as_ascii(whole))
     screen.file.flush()
 
 

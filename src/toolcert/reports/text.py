@@ -7,6 +7,7 @@ import unicodedata
 
 THIN_SPACE = "\u2009"
 NO_VALUE = "–"
+_ASCII = str.maketrans({"–": "-", "…": ".", THIN_SPACE: " ", "⏎": "|", "⇥": "|", "␍": "|", "␛": "^", "␀": "0"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
 
@@ -24,6 +25,11 @@ def visible_lines(text: str) -> str:
 def _show(match: re.Match[str]) -> str:
     character = match.group()
     return _NAMED.get(character) or f"\\u{ord(character):04x}"
+
+
+def as_ascii(text: str) -> str:
+    """Our own signs as ASCII of the same width, for streams that cannot carry them."""
+    return text.translate(_ASCII)
 
 
 def width_of(text: str) -> int:
@@ -44,11 +50,12 @@ def fit(text: str, columns: int) -> str:
 
 
 def shorten(text: str, columns: int) -> str:
-    """`text` cut to at most so many columns, the cut marked."""
-    if width_of(text) <= columns:
+    """`text` cut to at most so many columns, the cut marked; quick on texts of any length."""
+    head = text[: 4 * columns + 16]  # more than fits, whatever marks are combined
+    if len(head) == len(text) and width_of(text) <= columns:
         return text
     kept, used = [], 0
-    for character in text:
+    for character in head:
         used += _columns(character)
         if used > columns - 1:
             break

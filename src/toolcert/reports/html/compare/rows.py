@@ -67,7 +67,7 @@ def _view(row: TellingRow) -> RowView:
         baseline=_answer(row.baseline),
         vendor=_answer(row.vendor),
         calls=calls,
-        curl=row.curl if len(row.curl) <= LONGEST_CURL else "",
+        curl=visible(row.curl) if len(row.curl) <= LONGEST_CURL else "",
     )
 
 

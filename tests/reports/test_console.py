@@ -1,0 +1,108 @@
+"""The console: within its width, plain where it must be, and never obeying what a vendor wrote."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from reports.hostile import HOSTILE, HUGE
+from reports.samples import probe_summary
+from toolcert.compare.comparison import Comparison
+from toolcert.reports.console_compare import compare_lines
+from toolcert.reports.console_probe import print_probe
+from toolcert.reports.console_record import print_record
+from toolcert.reports.console_verify import print_verify
+from toolcert.reports.text import clock, cut, duration, fit, shorten, visible, visible_lines, width_of
+from toolcert.verify.lookup import find_row
+from toolcert.verify.rejudge import manifest_of
+from toolcert.verify.summary import summarise
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printed(show: Callable[[Console], None], width: int = 80, *, terminal: bool = False) -> str:
+    out = io.StringIO()
+    show(Console(file=out, width=width, force_terminal=terminal, highlight=False, emoji=False))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("models", [3, 60])
+def test_tables_fit_the_width(width: int, models: int) -> None:
+    """All but curl lines, which a terminal wraps and a user copies whole."""
+    text = printed(lambda console: print_probe(probe_summary(models), console), width)
+    lines = [line for line in text.splitlines() if "curl " not in line]
+    assert max(width_of(line) for line in lines) <= width
+    assert not any(line != line.rstrip() for line in lines)
+
+
+def test_colour_repeats_the_word() -> None:
+    """Without colours the same text is there."""
+    summary = probe_summary(5)
+    coloured = printed(lambda console: print_probe(summary, console), terminal=True)
+    assert COLOURS.search(coloured)
+    assert COLOURS.sub("", coloured) == printed(lambda console: print_probe(summary, console))
+
+
+def test_a_caveat_stands_beside_a_good_verdict() -> None:
+    text = printed(lambda console: print_probe(probe_summary(1), console))
+    assert "recommended !" in text
+    assert "a finding that breaks agents stands beside the verdict" in text
+
+
+def test_without_utf8_every_sign_is_ascii(verify_run: Path) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict")
+    console = Console(file=out, width=80, highlight=False)
+    print_probe(probe_summary(6, probes=9), console)
+    print_verify(summarise(verify_run), console)
+    out.flush()
+    text = out.buffer.getvalue().decode("ascii")
+    assert "+ recommended" in text
+    assert "####" in text
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_hostile_text_is_shown_and_not_obeyed(
+    terminal: bool, hostile_verify_run: Path, hostile_comparison: Comparison
+) -> None:
+    """No escape sequence, bell, NUL or change of direction reaches the terminal; colours are our own."""
+    record = find_row(hostile_verify_run, "2")
+    texts = [
+        printed(lambda console: print_probe(probe_summary(3, hostile=True), console), terminal=terminal),
+        printed(lambda console: print_verify(summarise(hostile_verify_run), console), terminal=terminal),
+        printed(lambda console: print_record(record, manifest_of(hostile_verify_run), console), terminal=terminal),
+        "\n".join(compare_lines(hostile_comparison)),
+    ]
+    for text in texts:
+        assert "<script>" in text
+        assert not OBEYED.search(COLOURS.sub("", text))
+
+
+def test_visible_keeps_what_it_cannot_show() -> None:
+    assert visible("a\x1b[31m\x00\u202e\nb") == "a␛[31m␀\\u202e⏎b"
+    assert visible_lines("a\r\nb\x1b") == "a\nb␛"
+    assert not OBEYED.search(visible(HOSTILE))
+
+
+def test_a_megabyte_is_cut_quickly() -> None:
+    """In a fraction of a second: a report may hold a hundred such texts."""
+    assert width_of(shorten(HUGE, 80)) == 80
+    assert len(cut(HUGE, 500)) == 500
+    assert width_of(fit(HUGE, 40)) == 40
+
+
+def test_wide_characters_count_twice() -> None:
+    assert width_of("温度") == 4
+    assert shorten("温度温度", 5) == "温度…"
+    assert width_of(fit("温度", 7)) == 7
+
+
+def test_times_as_people_read_them() -> None:
+    assert (duration(402), duration(8.25), duration(7300)) == ("6 min 42 s", "8.25 s", "2 h 1 min")
+    assert (clock(147), clock(9), clock(3725)) == ("2:27", "0:09", "1:02:05")

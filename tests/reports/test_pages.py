@@ -1,0 +1,198 @@
+"""Pages as files: self-contained, small, whole, and free of any markup but our own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from reports.compare_samples import make_comparison
+from reports.hostile import HOSTILE
+from reports.samples import probe_summary
+from reports.verify_samples import write_verify_run
+from toolcert.compare.comparison import Comparison
+from toolcert.reports.extras import Extras, Section
+from toolcert.reports.formats import render
+from toolcert.reports.text import visible
+from toolcert.verify.summary import summarise
+
+MEGABYTE = 1_000_000
+URL_ATTRIBUTES = {"href", "src", "action", "formaction", "data", "poster", "xlink:href", "srcset", "background"}
+
+
+class Page(HTMLParser):
+    """The elements of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: Counter[str] = Counter()
+        self.ids: Counter[str] = Counter()
+        self.links: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self._inside = tag if tag in ("script", "style") else ""
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name == "id":
+                self.ids[value or ""] += 1
+            if name in URL_ATTRIBUTES:
+                self.links.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - signature of HTMLParser
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if not self._inside:
+            self.text += data
+
+
+def verify_page(run: Path) -> str:
+    return str(render("verify", "html", summarise(run), Extras(run=str(run))))
+
+
+@pytest.fixture(scope="module")
+def pages(verify_run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("compare")
+    return {
+        "probe": str(render("probe", "html", probe_summary(14))),
+        "verify": verify_page(verify_run),
+        "compare": str(render("compare", "html", make_comparison(folder, vendors=2, rows=60))),
+    }
+
+
+@pytest.fixture(scope="module")
+def hostile_pages(hostile_verify_run: Path, hostile_comparison: Comparison) -> dict[str, str]:
+    return {
+        "probe": str(render("probe", "html", probe_summary(4, hostile=True))),
+        "verify": verify_page(hostile_verify_run),
+        "compare": str(render("compare", "html", hostile_comparison)),
+    }
+
+
+JOBS = ["probe", "verify", "compare"]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_nothing_outside_the_page_is_named(pages: dict[str, str], job: str) -> None:
+    """Every address leads to a place on the page, and that place exists once."""
+    page = Page(pages[job])
+    assert page.links
+    assert all(link.startswith("#") for link in page.links)
+    assert {link[1:] for link in page.links} <= page.ids.keys()
+    assert max(page.ids.values()) == 1
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_policy_allows_exactly_our_style_and_script(pages: dict[str, str], job: str) -> None:
+    text = pages[job]
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    allowed = policy.group(1).replace("&#39;", "'")
+    assert allowed.startswith("default-src 'none'")
+    for tag in ("style", "script"):
+        blocks = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert len(blocks) == 1
+        digest = base64.b64encode(hashlib.sha256(blocks[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in allowed
+    assert not re.search(r'\sstyle="', text)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_hostile_text_adds_no_element_and_no_attribute(
+    pages: dict[str, str], hostile_pages: dict[str, str], job: str
+) -> None:
+    calm, hostile = Page(pages[job]), Page(hostile_pages[job])
+    assert hostile.tags["script"] == hostile.tags["style"] == hostile.tags["title"] == 1
+    assert hostile.tags.keys() <= calm.tags.keys() | {"wbr"}
+    assert hostile.attributes <= calm.attributes
+    assert all(link.startswith("#") for link in hostile.links)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_hostile_text_is_shown(hostile_pages: dict[str, str], job: str) -> None:
+    """Harmless, but there: a report that hides what a vendor sent would hide a finding."""
+    page = Page(hostile_pages[job])
+    assert visible(HOSTILE)[:60] in page.text
+    assert "7*7" in page.text
+    assert not set(page.text) & set("\x00\x1b\x07\u202e\u2066")
+
+
+def test_fifty_models_stay_under_a_megabyte() -> None:
+    page = str(render("probe", "html", probe_summary(50, probes=25, iterations=50)))
+    assert len(page.encode()) < MEGABYTE
+
+
+def test_two_thousand_rows_stay_under_a_megabyte(tmp_path: Path) -> None:
+    """With requests of 4 kB each; all figures are there, the rows are sampled."""
+    run = write_verify_run(tmp_path / "run", rows=2000, body_size=4000)
+    page = verify_page(run)
+    assert len(page.encode()) < MEGABYTE
+    assert "2\u2009000" in page
+    assert page.count('id="row-') >= 10
+
+
+def test_many_vendors_stay_under_a_megabyte(tmp_path: Path) -> None:
+    page = str(render("compare", "html", make_comparison(tmp_path, vendors=8, rows=200)))
+    assert len(page.encode()) < MEGABYTE
+
+
+def test_a_megabyte_of_evidence_is_cut() -> None:
+    page = str(render("probe", "html", probe_summary(3, hostile=True)))
+    assert len(page.encode("utf-8", "replace")) < MEGABYTE
+    assert "x" * 3000 not in page
+
+
+def test_a_good_verdict_beside_an_error_has_a_visible_caveat() -> None:
+    page = str(render("probe", "html", probe_summary(1)))
+    ranking = page[page.index('id="ranking"') : page.index('id="capabilities"')]
+    assert re.search(r'class="caveat" href="#f-finish\.stop_with_calls">.*?1 error</a>', ranking, re.DOTALL)
+
+
+def test_dataset_problems_stand_apart_from_the_vendor(verify_run: Path) -> None:
+    page = verify_page(verify_run)
+    vendor, dataset = page.index('id="vendor"'), page.index('<h2 id="dataset"')
+    assert "dataset.bad_schema" not in page[vendor:dataset]
+    assert "dataset.bad_schema" in page[dataset:]
+
+
+def test_examples_open_to_request_and_answer(verify_run: Path) -> None:
+    page = Page(verify_page(verify_run))
+    assert "Request" in page.text
+    assert '"role": "user"' in page.text
+    assert '"finish_reason": "tool_calls"' in page.text
+    assert f"toolcert replay {verify_run}" in page.text
+
+
+def test_a_verify_page_without_its_run_still_has_all_figures(verify_run: Path) -> None:
+    """A summary alone, such as one that was sent by mail, makes a page without requests and answers."""
+    page = Page(str(render("verify", "html", summarise(verify_run))))
+    assert "Problems of the vendor" in page.text
+    assert '"role": "user"' not in page.text
+
+
+def test_a_history_section_is_inserted_and_linked() -> None:
+    section = Section(anchor="history", title="History", html="<p>90 of 90 days</p>")
+    page = Page(str(render("probe", "html", probe_summary(2), Extras(history=section))))
+    assert "90 of 90 days" in page.text
+    assert "#history" in page.links
+    assert page.ids["history"] == 1
+
+
+def test_models_with_like_names_have_addresses_of_their_own() -> None:
+    import msgspec
+
+    summary = probe_summary(3)
+    names = ("a/b", "a b", "a?b")
+    models = [msgspec.structs.replace(one, model=name) for one, name in zip(summary.models, names, strict=True)]
+    page = Page(str(render("probe", "html", msgspec.structs.replace(summary, models=tuple(models)))))
+    assert {"m-a-b", "m-a-b-2", "m-a-b-3"} <= page.ids.keys()
