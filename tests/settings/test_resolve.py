@@ -14,7 +14,7 @@ from toolcert.cli.options import SettingsCommand, use
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
-from toolcert.settings.kinds import Address, Choice, HeaderLine, InputFile, JsonBody, Number, Switch, Whole
+from toolcert.settings.kinds import Address, Choice, Day, HeaderLine, InputFile, JsonBody, Number, Switch, Whole
 
 RANK = ("flag", "environment", "file", "default")
 
@@ -22,6 +22,7 @@ RANK = ("flag", "environment", "file", "default")
 SAMPLES: dict[type, list[str]] = {
     Switch: ["true", "false", "true"],
     Whole: ["3", "4", "5"],
+    Day: ["2026-06-24", "2026-06-25", "2026-06-26"],
     Number: ["0.25", "0.5", "0.75"],
     Address: ["http://a.test/v1", "http://b.test/v1", "http://c.test/v1"],
     JsonBody: ['{"a": 1}', '{"a": 2}', '{"a": 3}'],

@@ -30,18 +30,27 @@ from toolcert.settings import Settings
 
 def run(names: Sequence[str], settings: Settings) -> int:
     """Plan, ask, report; the exit code of the command."""
+    chosen, options = prepare(names, settings)
+    result = wait_for(ask(chosen, options, settings))
+    return ExitCode.OK if result is None else conclude(result, settings)
+
+
+def prepare(names: Sequence[str], settings: Settings) -> tuple[list[Endpoint], ProbeOptions]:
+    """Endpoints and options; what could only fail at the end is refused here, before anything is measured."""
     reporting.destinations(settings, "probe")
     check_gate_codes(settings.fail_on)
     if isinstance(settings.fail_under, str):
         raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
+    if "save_history" in settings and settings.save_history:
+        from toolcert.history.store import HistoryStore
+
+        HistoryStore(settings.history).close()
     chosen = connect(settings, names)
     endpoints = [Endpoint.of(one.spec, one.key, one.model, one.exclude) for one in chosen]
-    options = probe_options(settings)
-    result = wait_for(_run(endpoints, options, settings))
-    return ExitCode.OK if result is None else conclude(result, settings)
+    return endpoints, probe_options(settings)
 
 
-async def _run(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Settings) -> ProbeRun | None:
+async def ask(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Settings) -> ProbeRun | None:
     async with probe_job(endpoints, options) as job:
         if settings.dry_run:
             print_plan(job, stdout_console())
@@ -59,7 +68,7 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
     if reporting.speaks(settings, "probe"):
         examples = write_examples(Path(result.folder), summary)
         print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
-    if settings.save_history and not result.interrupted:
+    if "save_history" in settings and settings.save_history and not result.interrupted:
         from toolcert.api.remembering import remember
 
         remember(result.summary, settings.history)

@@ -22,6 +22,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "probe": Entry("toolcert.cli.probe:probe", "Probe models: do they call tools, rightly, and how surely?"),
         "verify": Entry("toolcert.cli.verify:verify", "Replay a dataset of requests against one model."),
         "replay": Entry("toolcert.cli.replay:replay", "Send one row of a run again and show both answers."),
+        "daily": Entry("toolcert.cli.daily:daily", "Probe, remember and publish: the run for every day."),
         "demo": Entry("toolcert.cli.demo:demo", "Probe simulated models, and a real small one, on this machine."),
     },
     "Read results": {

@@ -89,7 +89,8 @@ def _change(history: ModelHistory, last_run_day: str, day_before: str | None) ->
     if not asked or asked[-1].day != last_run_day:
         return None
     if len(asked) == 1:
-        return _made(history, ChangeKind.NEW_MODEL, None, asked[-1]) if history.first_seen == last_run_day else None
+        new = day_before is not None and history.first_seen == last_run_day
+        return _made(history, ChangeKind.NEW_MODEL, None, asked[-1]) if new else None
     kind = _kind(asked[-2], asked[-1], ever=any(day.status in _GOOD for day in asked[:-1]))
     return None if kind is None else _made(history, kind, asked[-2], asked[-1])
 

@@ -53,6 +53,12 @@ class ModelHistory(Value):
     last_seen: str = ""
 
     @property
+    def measured(self) -> tuple[Day, ...]:
+        """The days that say something about the model."""
+        silent = (DayStatus.NOT_TESTED, DayStatus.NOT_MEASURED)
+        return tuple(day for day in self.days if day.status not in silent)
+
+    @property
     def latest(self) -> Day | None:
         """The last day it was tested."""
         return next((day for day in reversed(self.days) if day.status is not DayStatus.NOT_TESTED), None)

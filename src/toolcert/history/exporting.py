@@ -7,13 +7,18 @@ from pathlib import Path
 import msgspec
 
 from toolcert.core.errors import MissingExtraError
+from toolcert.history import tables
+from toolcert.history.observation import Observation
 from toolcert.history.store import HistoryStore
 from toolcert.runs.files import output_errors, write_whole
 
 
 def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
     """Every observation with its findings, one a line; says how many."""
-    lines = [msgspec.json.encode(one) + b"\n" for one in store.observations(since=since, findings=True, originals=True)]
+    lines = [
+        msgspec.json.encode(msgspec.structs.asdict(one)) + b"\n"
+        for one in store.observations(since=since, findings=True, originals=True)
+    ]
     write_whole(path, lines)
     return len(lines)
 
@@ -25,17 +30,18 @@ def export_parquet(store: HistoryStore, path: Path, *, since: str | None = None)
         from pyarrow import parquet
     except ModuleNotFoundError:
         raise MissingExtraError("Parquet needs pyarrow.", remedy="pip install 'toolcert[parquet]'") from None
-    rows = [_flat(msgspec.to_builtins(one)) for one in store.observations(since=since, findings=True, originals=True)]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = arrow.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
+    rows = [_flat(one) for one in store.observations(since=since, findings=True, originals=True)]
+    kinds = {int: arrow.int64(), float: arrow.float64()}
+    columns = [(column.name, kinds.get(column.type.python_type, arrow.string())) for column in tables.observations.c]
+    table = arrow.Table.from_pylist(rows, schema=arrow.schema([*columns, ("findings", arrow.string())]))
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(table, path)
     return len(rows)
 
 
-def _flat(row: dict[str, object]) -> dict[str, object]:
+def _flat(one: Observation) -> dict[str, object]:
     return {
-        name: msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
-        for name, value in row.items()
+        name: msgspec.json.encode(value).decode() if isinstance(value, dict | tuple) else value
+        for name, value in msgspec.structs.asdict(one).items()
     }

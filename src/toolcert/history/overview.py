@@ -83,7 +83,7 @@ def overview(
     if last is None:
         raise InputError("the history is empty.", remedy="Add runs with --save-history or `toolcert history add RUN`.")
     first = (date.fromisoformat(last) - timedelta(days=days - 1)).isoformat()
-    probe = probe or store.best_probe(_PREFERRED)
+    probe = probe or store.best_probe(_PREFERRED, last)
     spans = store.spans(probe)
     names = matching((name for _, name in spans), model)
     found = list(store.observations(models=names, probe=probe, since=first, until=last))
@@ -91,6 +91,7 @@ def overview(
         raise InputError(
             f"the history has nothing on {model or probe} from {first} to {last}.", remedy="Look further: --days."
         )
+    first = max(first, min(one.day for one in found))
     inside = histories(found, first=first, last=last, threshold=threshold, spans=spans)
     return Overview(
         probe=probe,

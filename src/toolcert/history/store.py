@@ -105,6 +105,11 @@ class HistoryStore:
                 for code, severity, day, model, number in connection.execute(query)
             ]
 
+    def forget(self, run: str) -> None:
+        """Drop one run, if it is there."""
+        with transaction(self._engine, write=True) as connection:
+            _remove(connection, run)
+
     def forget_before(self, day: str) -> int:
         """Drop the runs of earlier days; says how many."""
         with transaction(self._engine, write=True) as connection:
@@ -149,10 +154,10 @@ class HistoryStore:
                 for row in connection.execute(query)
             }
 
-    def best_probe(self, preferred: Sequence[str]) -> str:
-        """The probe to look at: the first preferred one the history has, else the one with most observations."""
+    def best_probe(self, preferred: Sequence[str], day: str) -> str:
+        """The probe to look at: the first preferred one of that day, else the day's with most observations."""
         table = tables.observations
-        query = select(table.c.probe, func.count().label("number")).group_by(table.c.probe)
+        query = select(table.c.probe, func.count().label("number")).where(table.c.day == day).group_by(table.c.probe)
         with transaction(self._engine, write=False) as connection:
             counts = {row.probe: row.number for row in connection.execute(query)}
         known = [probe for probe in preferred if probe in counts]

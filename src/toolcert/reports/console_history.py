@@ -71,8 +71,8 @@ def _table(found: Overview, models: Sequence[ModelHistory], glyphs: Glyphs, widt
     head = f"{fit('MODEL', NAME)}  {_dates(found, columns)}  {'NOW':<15} {'WORKING':>7}"
     yield Text(f"{head}  CALL s" if wide else head, "dim")
     for history in models:
-        line, tested = _line(found, history, size, glyphs, max(columns, 10))
-        yield line.append(f"  {seconds(_last_time(tested)):>6}") if wide else line
+        line = _line(found, history, size, glyphs, max(columns, 10))
+        yield line.append(f"  {seconds(_last_time(history.days)):>6}") if wide else line
     yield Text(f"  one sign is {_UNITS[size]}{', the worst day of it' if size > 1 else ''}", "dim")
     yield from _legend(glyphs)
 
@@ -82,7 +82,7 @@ def _dates(found: Overview, columns: int) -> str:
     return f"{first}{last:>{columns - len(first)}}" if columns >= 12 else f"{found.first:<10}"
 
 
-def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, columns: int) -> tuple[Text, list[Day]]:
+def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, columns: int) -> Text:
     line = Text(fit(words.short_name(history.model), NAME) + "  ")
     signs = stretches(history.days, size)
     for one in signs:
@@ -90,9 +90,8 @@ def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, col
     line.append(" " * (columns - len(signs)))
     now = words.latest_status(history, found.last)
     line.append(f"  {_sign(now, glyphs)} {words.WORDS[now]:<13}", SIGNS[now][2])
-    tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED]
-    working = sum(day.status is DayStatus.WORKING for day in tested)
-    return line.append(f" {f'{working}/{len(tested)}':>7}"), tested
+    working = sum(day.status is DayStatus.WORKING for day in history.measured)
+    return line.append(f" {f'{working}/{len(history.measured)}':>7}")
 
 
 def _sign(status: DayStatus, glyphs: Glyphs) -> str:

@@ -19,13 +19,14 @@ def without_secrets(argv: Iterable[str]) -> tuple[str, ...]:
 def _hide(argv: Iterable[str]) -> Iterator[str]:
     hide_next = False
     for word in argv:
-        flag, equals, _ = word.partition("=")
+        flag, equals, value = word.partition("=")
         if hide_next:
             yield HIDDEN
         elif equals and _is_secret(flag):
             yield f"{flag}={HIDDEN}"
         else:
-            yield f"{flag}={without_password(word[len(flag) + 1 :])}" if equals else without_password(word)
+            # Only in `--flag=value` does the value begin behind the first "="; an address may have its own.
+            yield f"{flag}={without_password(value)}" if equals and word.startswith("-") else without_password(word)
         hide_next = not hide_next and not equals and _is_secret(word)
 
 

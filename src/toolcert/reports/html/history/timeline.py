@@ -17,7 +17,7 @@ from toolcert.reports.text import plural, seconds, visible
 MOST_BARS = 100
 SHORT = 30
 """Days of the shorter of the two windows."""
-_LABELS = 6
+_LABELS = 5
 
 
 class TimelineRow(Value):
@@ -33,7 +33,7 @@ class TimelineRow(Value):
     status: DayStatus
     word: str
     working: int
-    tested: int
+    measured: int
     rates: tuple[float | None, ...]
     last_time: float | None
 
@@ -88,8 +88,8 @@ def never_called(found: Overview) -> tuple[NeverRow, ...]:
 
 def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note]) -> TimelineRow:
     bars = stretches(history.days, size)
-    tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED]
-    working = sum(day.status is DayStatus.WORKING for day in tested)
+    measured = history.measured
+    working = sum(day.status is DayStatus.WORKING for day in measured)
     status = latest_status(history, found.last)
     publisher, name = _parts(history)
     own = [note for note in notes if (history.endpoint, history.model) in note.targets]
@@ -99,13 +99,13 @@ def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note
         statuses=tuple(bar.status for bar in bars),
         marks=tuple(_mark(note, bars) for note in own if note.status is not DayStatus.CALLS_ONLY),
         said=tuple(_said(bar) for bar in bars),
-        summary=f"{name}: {working} of {plural(len(tested), 'tested day')} working, now {WORDS[status]}",
+        summary=f"{name}: {working} of {plural(len(measured), 'measured day')} working, now {WORDS[status]}",
         status=status,
         word=WORDS[status],
         working=working,
-        tested=len(tested),
+        measured=len(measured),
         rates=tuple(bar.calling.value for bar in bars),
-        last_time=next((day.call_p50 for day in reversed(tested) if day.call_p50 is not None), None),
+        last_time=next((day.call_p50 for day in reversed(measured) if day.call_p50 is not None), None),
     )
 
 

@@ -1,0 +1,87 @@
+"""Stretches of days, choice of models, patterns of errors, and the changes of the last days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.histories import GOOD, TELLING, made, stored
+from toolcert.core.errors import InputError
+from toolcert.history.changes import ChangeKind
+from toolcert.history.choosing import matching
+from toolcert.history.days import DayStatus
+from toolcert.history.overview import overview
+from toolcert.history.store import HistoryStore
+from toolcert.history.stretches import size_for, stretches
+
+NAMES = ["ibm/granite-8b", "meta/llama-70b", "meta/llama-8b"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (None, NAMES),
+        ("meta/llama-8b", ["meta/llama-8b"]),
+        ("llama-8b", ["meta/llama-8b"]),
+        ("meta/*", ["meta/llama-70b", "meta/llama-8b"]),
+        ("LLAMA", ["meta/llama-70b", "meta/llama-8b"]),
+    ],
+)
+def test_a_model_is_found_by_id_last_part_pattern_or_piece(wanted: str | None, found: list[str]) -> None:
+    assert matching(NAMES, wanted) == found
+
+
+def test_an_unknown_model_is_an_error_of_the_user() -> None:
+    with pytest.raises(InputError, match="knows no model 'gpt'"):
+        matching(NAMES, "gpt")
+
+
+def test_a_week_is_called_by_its_worst_day_and_the_newest_is_whole(tmp_path: Path) -> None:
+    """Nine days are a rest of two and a week; one broken day names the week, its counts are pooled."""
+    (model,) = made(tmp_path, {"m": [GOOD, GOOD, *[GOOD] * 5, (0, 0), GOOD]}).models
+    first, second = stretches(model.days, 7)
+    assert (first.first, first.last, second.last) == ("2026-04-01", "2026-04-02", "2026-04-09")
+    assert (first.status, second.status) == (DayStatus.WORKING, DayStatus.BROKEN)
+    assert (second.calling.k, second.calling.n) == (300, 350)
+
+
+def test_the_shortest_stretch_that_fits_is_taken() -> None:
+    assert [size_for(days, 31) for days in (30, 32, 90, 400, 1095)] == [1, 7, 7, 28, 91]
+
+
+def test_patterns_of_errors_are_counted_by_day_and_model(tmp_path: Path) -> None:
+    found = made(tmp_path, {"a": [GOOD, (0, 0), (0, 0)], "b": [GOOD, GOOD, (0, 0)]})
+    (pattern,) = found.patterns
+    assert (pattern.code, pattern.count, pattern.models) == ("call.in_text", 150, ("a", "b"))
+    assert pattern.by_day == {"2026-04-02": 50, "2026-04-03": 100}
+
+
+def test_a_model_that_left_over_a_weekend_without_runs_is_news_on_the_next_run(tmp_path: Path) -> None:
+    """The run before counts, not the day before."""
+    found = made(tmp_path, {"left": [GOOD, "-", "-", "-"], "stays": [GOOD, "-", "-", GOOD]})
+    assert [(change.model, change.kind) for change in found.changes] == [("left", ChangeKind.GONE)]
+
+
+def test_recent_changes_are_those_of_the_last_tested_days_newest_first(tmp_path: Path) -> None:
+    found = made(tmp_path, {"m": [GOOD, (0, 0), GOOD, (40, 30)]})
+    assert [(change.day, change.kind) for change in found.recent] == [
+        ("2026-04-04", ChangeKind.BECAME_UNRELIABLE),
+        ("2026-04-03", ChangeKind.BACK_AGAIN),
+        ("2026-04-02", ChangeKind.NEWLY_BROKEN),
+    ]
+
+
+def test_a_history_shorter_than_the_window_begins_with_its_first_day(tmp_path: Path) -> None:
+    assert made(tmp_path, {"m": [GOOD] * 3}).first == "2026-04-01"
+
+
+def test_an_empty_history_says_how_to_fill_it(tmp_path: Path) -> None:
+    with HistoryStore(str(tmp_path / "h")) as store, pytest.raises(InputError, match=r"empty\..*--save-history"):
+        overview(store)
+
+
+def test_the_same_overview_on_both_kinds_of_store(location: str, tmp_path: Path) -> None:
+    """SQLite and PostgreSQL tell the same story, drift and patterns included."""
+    with HistoryStore(stored(location, TELLING)) as store:
+        assert overview(store) == made(tmp_path, TELLING)
