@@ -63,6 +63,14 @@ def test_two_objects_of_which_the_second_is_cut_are_glued() -> None:
     assert damage_of('{"a": 1}{"b": ') is Damage.GLUED
 
 
+def test_a_number_without_end_is_truncated_like_any_other() -> None:
+    """Degenerate models write digits until their limit; Python's `int` refuses more than 4300 of them."""
+    digits = '{"n": ' + "9" * 5000
+    assert damage_of(digits) is Damage.TRUNCATED
+    assert damage_of(digits + "}") is Damage.BROKEN
+    assert damage_of(digits + "}" + digits + "}") is Damage.DOUBLED
+
+
 @given(st.text())
 def test_no_text_is_too_strange(text: str) -> None:
     assert isinstance(damage_of(text), Damage)

@@ -89,6 +89,7 @@ def test_any_stream_to_any_request(fields: dict[str, Any], chunks: list[Any]) ->
         "[get_weather(" * 20_000,
         "{}" * 50_000,
         "<think>" * 30_000,
+        '{"name": "get_weather", "arguments": {"n": ' + "9" * 200_000,
         "é" * 200_000,
     ],
     ids=lambda text: text[:12],

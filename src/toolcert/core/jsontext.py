@@ -20,6 +20,7 @@ MAX_DEPTH = 200
 
 MAX_DIGITS = 4300
 """Longer numbers are refused, as by Python's own parser: converting them costs quadratic time."""
+_SCANNER = json.JSONDecoder(parse_int=Decimal)
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
@@ -35,6 +36,17 @@ def parse_json(text: str) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return _parse_carefully(text)
+
+
+def leading_json(text: str, position: int = 0) -> tuple[Any, int]:
+    """The JSON value that begins at `position`, whatever follows, and where it ends; NotJson where none does.
+
+    Whole numbers come as Decimal: a model that loops writes longer ones than `int` takes.
+    """
+    try:
+        return _SCANNER.raw_decode(text, position)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise NotJson(str(error)) from None
 
 
 def _parse_carefully(text: str) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from enum import StrEnum
 
-_DECODER = json.JSONDecoder()
+from toolcert.core.jsontext import NotJson, leading_json
+
 _BETWEEN = re.compile(r"[\s,;]*")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|"|[\[\]{}]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
@@ -62,8 +62,8 @@ def _leading_values(text: str) -> tuple[list[dict[str, object]], str]:
     position = _skip(text, 0)
     while text.startswith("{", position):
         try:
-            value, position = _DECODER.raw_decode(text, position)
-        except (json.JSONDecodeError, RecursionError):
+            value, position = leading_json(text, position)
+        except NotJson:
             break
         values.append(value)
         position = _skip(text, position)
@@ -91,7 +91,7 @@ def _open_parts(text: str) -> tuple[list[str], bool]:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        _, end = leading_json(text)
+    except NotJson:
         return False
-    return True
+    return end == len(text)

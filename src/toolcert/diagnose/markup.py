@@ -6,11 +6,11 @@ the model: a system prompt that teaches a text form of calling gets what it aske
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from toolcert.core.jsontext import NotJson, leading_json
 from toolcert.core.requests import Request
 from toolcert.diagnose.asked import instructions
 from toolcert.diagnose.judging import offered_tools
@@ -37,7 +37,6 @@ _OBJECT_START = re.compile(
     r'[\[{]\s*(?:\{\s*)?"(?:name|function|type|id|tool|tool_name|tool_calls|action|arguments)"\s*:'
 )
 _PYTHONIC = re.compile(r"\[?\s*([A-Za-z_][\w.]*)\((.*)\)\s*\]?\s*", re.DOTALL)
-_DECODER = json.JSONDecoder()
 _ARGUMENT_FIELDS = ("arguments", "parameters", "args", "input", "action_input")
 _MOST_TRIES = 8
 """JSON starts looked at in one text; a document full of JSON is no call anyway."""
@@ -86,8 +85,8 @@ def _json_call(text: str, offered: Iterable[str]) -> TextCall | None:
         if match is None:
             return None
         try:
-            value, end = _DECODER.raw_decode(text, match.start())
-        except (json.JSONDecodeError, RecursionError):
+            value, end = leading_json(text, match.start())
+        except NotJson:
             position = match.start() + 1
             continue
         if _names_tool(value, offered):
