@@ -50,6 +50,7 @@ def record(payload: bytes = b'{"a": 1}', *, event_stream: bool = False, reason: 
         b'{"dup": 1, "dup": 2}',
         b'{"lone": "\\ud800"}',
         b'{"detail": 1,"detail":2}',
+        b"[" * 5000 + b"]" * 5000,
     ],
 )
 def test_any_answer_survives_byte_for_byte(payload: bytes) -> None:

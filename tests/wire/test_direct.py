@@ -10,11 +10,13 @@ import time
 import weakref
 from collections.abc import AsyncIterator
 
+import brotli
 import pytest
 
 import toolcert.wire.pool as pool_module
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
+from toolcert.core.targets import Timeouts
 from toolcert.wire.address import parse_address
 from toolcert.wire.answer import MAX_HEAD, Answer
 from toolcert.wire.direct import DirectClient
@@ -200,6 +202,40 @@ def test_an_answer_is_freed_without_the_garbage_collector() -> None:
         assert seen() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        sized(brotli.compress(b"{}") + b"garbage", "Content-Encoding: br"),
+        OK + b"Transfer-Encoding: chunked\r\n\r\n1f4\r\n" + b"x" * 500 + b"\r\n0\r\n\r\n",
+    ],
+    ids=["wrong encoding", "oversized"],
+)
+def test_an_answer_that_is_refused_and_complete_in_one_read_ends_once(answer: bytes) -> None:
+    refused = Answer(Intake(Caps(payload=100)))
+    assert refused.feed(answer, 1.0)
+    assert refused.fault is not None
+    assert not refused.keep_alive
+
+
+def test_trailers_change_nothing_that_the_headers_said() -> None:
+    head = OK + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = Answer(Intake(Caps()))
+    assert answer.feed(head + b"2\r\n{}\r\n0\r\nContent-Type: text/html\r\nX-Late: 1\r\n\r\n", 1.0)
+    assert answer.headers["content-type"] == "application/json"
+    assert "x-late" not in answer.headers
+
+
+async def test_the_limit_of_the_whole_attempt_bounds_connecting_too(direct: DirectClient) -> None:
+    """A server that takes the connection and never agrees on TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+        began = time.monotonic()
+        response = await direct.send(post(url, timeouts=Timeouts(connect=10.0, total=0.2)))
+    assert time.monotonic() - began < 2.0
+    assert response.fault is not None
+    assert response.fault.kind is FaultKind.TIMEOUT
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,16 @@ def test_lone_surrogates_are_replaced_and_said() -> None:
     assert (reply.content, codes(reply)) == ("a\ufffd", ["envelope.not_openai"])
 
 
+def test_a_byte_order_mark_is_read_over_and_said() -> None:
+    reply = plain(b"\xef\xbb\xbf" + json.dumps(body()).encode())
+    assert (reply.content, codes(reply)) == ("hi", ["envelope.not_openai"])
+
+
+def test_nesting_that_only_the_lenient_parser_bears_is_unreadable() -> None:
+    reply = plain(b'{"choices":[{"message":{"content":' + b"[" * 600 + b"NaN" + b"]" * 600 + b"}}]}")
+    assert (reply.readable, codes(reply)) == (False, ["envelope.not_openai"])
+
+
 def test_a_completion_is_text() -> None:
     answer = {"choices": [{"index": 0, "text": "<tool_call>", "finish_reason": "length"}], "usage": USAGE}
     reply = plain(answer, kind=RequestKind.COMPLETIONS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -208,12 +209,19 @@ def test_pieces_without_index_find_the_call_of_their_id() -> None:
     assert arguments(read(call_stream(*map(calls, pieces)))) == ["{}", "{}"]
 
 
+def test_very_many_calls_without_index_cost_little_each() -> None:
+    deltas = [calls(piece(None, call_id=f"c{number}", name="f", arguments="{}")) for number in range(20_000)]
+    began = time.process_time()
+    assert len(read(call_stream(*deltas)).tool_calls) == 20_000
+    assert time.process_time() - began < 3.0
+
+
 def test_whole_calls_without_index_in_one_delta_are_two_calls() -> None:
     both = calls(piece(None, call_id="a", name="f", arguments="{}"), piece(None, call_id="b", name="f", arguments="{}"))
     assert len(read(call_stream(both)).tool_calls) == 2
 
 
-@pytest.mark.parametrize("index", ["0", 0.0, True, {}])
+@pytest.mark.parametrize("index", ["0", 0.0, True, {}, "1" * 5000])
 def test_an_index_that_is_no_number_is_as_good_as_none(index: Any) -> None:
     reply = read(call_stream(*weather(index, "a", "Rome")))
     assert arguments(reply) == ['{"city":"Rome"}']

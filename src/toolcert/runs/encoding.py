@@ -153,7 +153,7 @@ def _is_one_line_json(payload: bytes) -> bool:
         return False
     try:
         msgspec.json.decode(payload, type=msgspec.Raw)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True
 

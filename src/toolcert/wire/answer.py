@@ -69,7 +69,7 @@ class Answer:
             self._head_size += len(data)
             if self._head_size > MAX_HEAD:
                 self.fail(oversized(f"the headers are longer than {MAX_HEAD} bytes"))
-        elif self._complete:
+        elif self._complete and not self.ended:
             self._end()
         return self.ended
 
@@ -102,8 +102,9 @@ class Answer:
             raise _Unasked
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Parser callback: one header."""
-        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        """Parser callback: one header; trailers, which come after the body, are not kept."""
+        if self.status is None:
+            self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         """Parser callback: the head has come, of the final answer or of one that announces it."""

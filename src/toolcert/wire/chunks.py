@@ -74,6 +74,9 @@ class Identity(msgspec.Struct, gc=False):
 WRONG_CALLS: list[Piece] = []
 """Stands for a `tool_calls` that is no list of objects; compared by identity."""
 
+_LONGEST_INDEX = 9
+"""Digits: what is longer counts nothing, and Python refuses to convert thousands of them."""
+
 _chunk_decoder = msgspec.json.Decoder(Chunk)
 _identity_decoder = msgspec.json.Decoder(Identity)
 
@@ -209,4 +212,6 @@ class _Lenient:
 
 
 def _is_whole(index: Any) -> bool:
-    return (isinstance(index, str) and index.isdecimal()) or (isinstance(index, float) and index.is_integer())
+    if isinstance(index, str):
+        return index.isdecimal() and len(index) <= _LONGEST_INDEX
+    return isinstance(index, float) and index.is_integer()

@@ -63,7 +63,7 @@ class DirectClient:
     ) -> HttpResponse:
         address = parse_address(request.url)
         content = compose(request, address)
-        connection = await self._connect(address.origin, request.timeouts.connect)
+        connection = await self._connect(address.origin, min(request.timeouts.connect, request.timeouts.total))
         if isinstance(connection, Fault):
             return HttpResponse(fault=erased_fault(self._eraser, connection))
         connected = monotonic()

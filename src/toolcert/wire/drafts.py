@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
@@ -54,6 +55,7 @@ class Drafts:
         self._notices = notices
         self._by_index: dict[int | None, Draft] = {}
         self._all: list[Draft] = []
+        self._by_id: dict[Any, Draft] = {}
         self._arrived = 0
 
     def __bool__(self) -> bool:
@@ -99,7 +101,8 @@ class Drafts:
         return self._all[-1]
 
     def _with_id(self, call_id: Any) -> Draft | None:
-        return next((draft for draft in self._all if draft.id == call_id), None)
+        """The first call with this id; found without a search, because a stream may hold very many."""
+        return self._by_id.get(call_id) if isinstance(call_id, Hashable) else None
 
     def _open(self, index: int | None) -> Draft:
         draft = Draft(index)
@@ -115,6 +118,8 @@ class Drafts:
                 self._notices.note("stream.framing", evidence, rule="call id")
         elif not draft.id and piece.id is not None:
             draft.id = piece.id
+            if isinstance(piece.id, Hashable):
+                self._by_id.setdefault(piece.id, draft)
         if draft.type is None:
             draft.type = piece.type
         if function.name:

@@ -40,12 +40,13 @@ def _decode(exchange: Exchange, notices: Notices) -> Any:
     except NOT_JSON:
         pass
     try:
-        value = json.loads(payload)
+        value = well_formed_throughout(json.loads(payload))
     except (ValueError, RecursionError):
         raise _NotOpenai(_not_json(exchange)) from None
     # Python's parser takes what JSON does not allow; clients built on it go on, others stop here.
-    notices.note(_OUTSIDE, "the body has lone surrogates, NaN or Infinity, which are not JSON", rule="json")
-    return well_formed_throughout(value)
+    evidence = "the body is JSON for lenient parsers only: lone surrogates, NaN, Infinity or a byte order mark"
+    notices.note(_OUTSIDE, evidence, rule="json")
+    return value
 
 
 def _not_json(exchange: Exchange) -> str:
