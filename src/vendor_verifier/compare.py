@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,50 +13,63 @@ import click
 
 from toolcert.cli.errors import run_guarded
 from toolcert.compare.confusion import Confusion, cell
-from toolcert.compare.inputs import Source, locate, read_source
-from toolcert.compare.matching import Match, count_matching, find_partners
-from toolcert.compare.pairing import Answer, Pairing
-from toolcert.compare.rundata import RunData
+from toolcert.core.values import Value
 from toolcert.runs.files import write_whole
+from toolcert.verify.foreign import OlderRow, read_older
 
 CALLED = "tool_calls"
 
 
+class Verdict(Value, gc=False):
+    """What a results file says of one row: its own verdicts are taken at their word."""
+
+    answered: bool
+    called: bool
+    valid: bool
+
+    @classmethod
+    def of(cls, row: OlderRow) -> Verdict:
+        """This tool goes by the finish reason alone."""
+        return cls(
+            answered=row.status == "success", called=row.finish_reason == CALLED, valid=row.tool_calls_valid is True
+        )
+
+
 def compare_results(baseline: str, vendor: str) -> dict[str, Any]:
-    """The comparison of two results files (or runs of toolcert), row by row of the same data_index."""
-    sources = [locate(word, Path()) for word in (baseline, vendor)]
-    ours, theirs = (_read(source, sources) for source in sources)
-    partners = find_partners(ours.columns, theirs.columns, Match.INDEX)
-    pairing = Pairing(ours, [(theirs, partners)])
-    common = count_matching(ours.columns, theirs.columns, partners, Match.INDEX).matched
-    measured = [(pattern, rows) for pattern, rows in pairing.items() if pattern.measured]
-    matched = sum(rows for _, rows in measured)
-    counts = Confusion()
-    for pattern, rows in measured:
-        one = cell(_called(pattern.baseline), _called(pattern.vendor))
-        counts = counts.plus(Confusion(tp=one.tp * rows, fp=one.fp * rows, fn=one.fn * rows, tn=one.tn * rows))
-    called = [(pattern, rows) for pattern, rows in measured if _called(pattern.vendor)]
+    """The comparison of two results files, row by row of the same data_index."""
+    ours, theirs = (read_verdicts(Path(path)) for path in (baseline, vendor))
+    common = ours.keys() & theirs.keys()
+    pairs = Counter((ours[index], theirs[index]) for index in common)
+    measured = {pair: rows for pair, rows in pairs.items() if pair[0].answered and pair[1].answered}
+    counts = sum_cells(measured)
+    matched = sum(measured.values())
     return {
-        "total_baseline": len(ours.columns),
-        "total_vendor": len(theirs.columns),
-        "common_indices": common,
+        "total_baseline": len(ours),
+        "total_vendor": len(theirs),
+        "common_indices": len(common),
         "matched_success": matched,
-        "skipped_failures": common - matched,
+        "skipped_failures": len(common) - matched,
         "tool_call_trigger_similarity": _similarity(counts),
         "tool_call_schema_accuracy": _accuracy(
-            sum(rows for _, rows in called), sum(rows for pattern, rows in called if pattern.vendor.valid)
+            called=sum(rows for (_, theirs), rows in measured.items() if theirs.called),
+            valid=sum(rows for (_, theirs), rows in measured.items() if theirs.called and theirs.valid),
         ),
     }
 
 
-def _read(source: Source, sources: list[Source]) -> RunData:
-    mixed = len({one.own for one in sources}) > 1
-    return read_source(source, Match.INDEX, mixed=mixed)
+def read_verdicts(path: Path) -> dict[int, Verdict]:
+    """The verdicts of a results file by data_index; equal ones are one object, however many rows there are."""
+    known: dict[Verdict, Verdict] = {}
+    return {row.data_index: known.setdefault(verdict := Verdict.of(row), verdict) for row in read_older(path)}
 
 
-def _called(answer: Answer) -> bool:
-    """This tool goes by the finish reason alone."""
-    return answer.kind is not None and answer.kind.finish == CALLED
+def sum_cells(pairs: Mapping[tuple[Verdict, Verdict], int]) -> Confusion:
+    """The four counts."""
+    counts = Confusion()
+    for (ours, theirs), rows in pairs.items():
+        one = cell(ours.called, theirs.called)
+        counts = counts.plus(Confusion(tp=one.tp * rows, fp=one.fp * rows, fn=one.fn * rows, tn=one.tn * rows))
+    return counts
 
 
 def _similarity(counts: Confusion) -> dict[str, float | int]:
@@ -65,7 +80,7 @@ def _similarity(counts: Confusion) -> dict[str, float | int]:
     }
 
 
-def _accuracy(called: int, valid: int) -> dict[str, int | str]:
+def _accuracy(*, called: int, valid: int) -> dict[str, int | str]:
     return {
         "count_finish_reason_tool_calls": called,
         "count_successful_tool_call": valid,
