@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request
-from toolcert.core.schema import Bucket, Judgement, SchemaJudge
+from toolcert.core.schema import Bucket, Judgement, SchemaJudge, Validator
 from toolcert.core.values import Value
 from toolcert.diagnose.argtext import Damage, damage_of
 from toolcert.diagnose.names import meant_tool
@@ -39,12 +39,29 @@ class CallJudgement(Value):
     """None where the tool's own schema is broken, so that nothing can be said."""
 
 
-def judge_calls(request: Request, reply: Reply) -> tuple[CallJudgement, ...]:
-    """One judgement for each call of the answer, in order."""
+class Offer:
+    """The tools of a request by name, with those schemas compiled that were needed."""
+
+    __slots__ = ("_validators", "parameters")
+
+    def __init__(self, request: Request) -> None:
+        self.parameters = offered_tools(request)
+        self._validators: dict[str, Validator] = {}
+
+    def validator(self, name: str) -> Validator:
+        """The compiled schema of an offered tool."""
+        found = self._validators.get(name)
+        if found is None:
+            found = self._validators[name] = _judge.compile(self.parameters[name])
+        return found
+
+
+def judge_calls(request: Request, reply: Reply, offer: Offer | None = None) -> tuple[CallJudgement, ...]:
+    """One judgement for each call of the answer, in order; `offer` is for those who judge many answers by one."""
     if not reply.tool_calls:
         return ()
-    offered = offered_tools(request)
-    return tuple(_judge_call(position, call, offered) for position, call in enumerate(reply.tool_calls))
+    offer = offer or Offer(request)
+    return tuple([_judge_call(position, call, offer) for position, call in enumerate(reply.tool_calls)])
 
 
 def schema_fault(parameters: Any) -> str:
@@ -62,12 +79,12 @@ def offered_tools(request: Request) -> dict[str, Any]:
     return offered
 
 
-def _judge_call(position: int, call: ToolCall, offered: dict[str, Any]) -> CallJudgement:
+def _judge_call(position: int, call: ToolCall, offer: Offer) -> CallJudgement:
     name = call.name
-    if not isinstance(name, str) or name not in offered:
-        return _judge_unknown(position, call, offered)
-    parameters = offered[name]
-    judgement = _judge.judge(parameters, call.arguments)
+    if not isinstance(name, str) or name not in offer.parameters:
+        return _judge_unknown(position, call, offer.parameters)
+    parameters = offer.parameters[name]
+    judgement = offer.validator(name).judge(call.arguments)
     if judgement.ok and judgement.bucket is None and parameters:
         return CallJudgement(position=position, call=call, known=True, judgement=judgement, parameters=parameters)
     return CallJudgement(

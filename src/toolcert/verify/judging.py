@@ -14,12 +14,14 @@ from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import Value
 from toolcert.diagnose import CallJudgement, examine, in_order, judge_calls, kind_of
+from toolcert.diagnose.judging import Offer
 from toolcert.verify.adapters.base import ModelAdapter
 from toolcert.verify.expectations import MadeCall, unmet
 from toolcert.verify.hashing import call_digest
 from toolcert.verify.idstyle import id_style
 from toolcert.verify.rawtext import reply_of_completion
 from toolcert.verify.row import Row
+from toolcert.verify.toolset import MAX_TOOLSETS
 from toolcert.wire.reading import read_reply
 
 DATASET = "dataset."
@@ -38,18 +40,37 @@ class Met(Value):
 _NOTHING_EXPECTED = Met()
 
 
-def judge_row(row: Row, exchange: Exchange, adapter: ModelAdapter, *, at: float | None = None) -> Record:
-    """The record of a row that was asked."""
-    at = time.time() if at is None else at
-    if exchange.fault is not None:
-        return _not_answered(row, exchange, at)
-    reply = read_answer(exchange, adapter)
-    calls = judge_calls(exchange.request, reply)
-    findings = _merged(examine(exchange, reply, calls), row.problems)
-    met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
-    outcome, reason = _verdict(findings, met.missed)
-    detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
-    return _record(row, _facts(row, exchange, reply, calls, met), outcome, reason, detail=detail, at=at)
+class RowJudge:
+    """Judges rows of one adapter; rows that share their tools share the compiled schemas."""
+
+    def __init__(self, adapter: ModelAdapter) -> None:
+        self._adapter = adapter
+        self._offers: dict[int, tuple[list[Any], Offer]] = {}
+
+    def judge(self, row: Row, exchange: Exchange, *, at: float | None = None) -> Record:
+        """The record of a row that was asked."""
+        at = time.time() if at is None else at
+        if exchange.fault is not None:
+            return _not_answered(row, exchange, at)
+        reply = read_answer(exchange, self._adapter)
+        calls = judge_calls(exchange.request, reply, self._offer(exchange.request)) if reply.tool_calls else ()
+        findings = _merged(examine(exchange, reply, calls), row.problems)
+        met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
+        outcome, reason = _verdict(findings, met.missed)
+        detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
+        return _record(row, _facts(row, exchange, reply, calls, met), outcome, reason, detail=detail, at=at)
+
+    def _offer(self, request: Request) -> Offer:
+        """The offer of these very tools: a dataset hands out one list for all rows that offer the same."""
+        tools = request.tools
+        known = self._offers.get(id(tools))
+        if known is not None and known[0] is tools:
+            return known[1]
+        if len(self._offers) >= MAX_TOOLSETS:
+            self._offers.clear()
+        offer = Offer(request)
+        self._offers[id(tools)] = (tools, offer)
+        return offer
 
 
 def refuse_row(row: Row) -> Record:
@@ -78,8 +99,10 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
         content=row.content,
         sampling=row.sampling,
         attempts=max(1, len(exchange.attempts)),
+        tools=len(exchange.request.tools),
+        offered=_offered(row, exchange.request),
+        turns=_turns(exchange.request),
         tags=row.tags,
-        **_shape(row, exchange.request),
     )
     outcome = Outcome.UNSUPPORTED if unsupported else Outcome.NOT_MEASURED
     detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
@@ -134,22 +157,25 @@ def _facts(row: Row, exchange: Exchange, reply: Reply, calls: tuple[CallJudgemen
         seconds=None if timing is None else timing.last_byte,
         first_token=None if timing is None else timing.first_token,
         attempts=max(1, len(exchange.attempts)),
+        tools=len(exchange.request.tools),
+        offered=_offered(row, exchange.request),
+        turns=_turns(exchange.request),
         streamed=reply.streamed,
         tags=row.tags,
-        **_shape(row, exchange.request),
     )
 
 
-def _shape(row: Row, request: Request) -> dict[str, Any]:
-    """How large the question was."""
-    tools = request.tools
-    names = row.offered
-    if names is None:
-        names = tuple([tool["function"]["name"] for tool in tools[:MAX_OFFERED] if _is_tool(tool)])
+def _offered(row: Row, request: Request) -> tuple[str, ...]:
+    if row.offered is not None:
+        return row.offered
+    return tuple([tool["function"]["name"] for tool in request.tools[:MAX_OFFERED] if _is_tool(tool)])
+
+
+def _turns(request: Request) -> int:
     turns = 0
     for message in request.body.get("messages", ()):
         turns += isinstance(message, dict) and message.get("role") == "user"
-    return {"tools": len(tools), "offered": names, "turns": turns}
+    return turns
 
 
 def _is_tool(tool: Any) -> bool:

@@ -21,7 +21,7 @@ from toolcert.verify.adapters.registry import get_adapter, load_adapter
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.foreign import OlderRow, is_older_results, read_older
 from toolcert.verify.hashing import content_hash, sampling_hash
-from toolcert.verify.judging import DATASET, judge_row
+from toolcert.verify.judging import DATASET, RowJudge
 from toolcert.verify.older_rules import by_older_rules
 from toolcert.verify.row import Row
 from toolcert.verify.rules import Rules
@@ -98,17 +98,17 @@ def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
             f"{folder} was kept as {parameters['keep']}: the raw answers that judging needs are not in it.",
             remedy="Run again with --keep raw.",
         )
-    adapter = adapter_of_run(reader.manifest)
+    judge = RowJudge(adapter_of_run(reader.manifest))
     for record in reader.records():
-        yield Rejudged(record=_again(record, adapter), before=record.row.valid if record.row else None)
+        yield Rejudged(record=_again(record, judge), before=record.row.valid if record.row else None)
 
 
-def _again(record: Record, adapter: ModelAdapter) -> Record:
+def _again(record: Record, judge: RowJudge) -> Record:
     if record.outcome is Outcome.SKIPPED or not record.detail.exchanges:
         return record
     exchange = record.detail.exchanges[-1]
     row = Row.of_record(record, dataset_problems(record, exchange))
-    return judge_row(row, exchange, adapter, at=record.at)
+    return judge.judge(row, exchange, at=record.at)
 
 
 def dataset_problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:
@@ -138,7 +138,7 @@ def record_of_older(older: OlderRow, endpoint: str) -> Record:
         sampling=sampling_hash(body),
         problems=toolset.findings,
     )
-    return judge_row(row, older.exchange(), get_adapter(model), at=0.0)
+    return RowJudge(get_adapter(model)).judge(row, older.exchange(), at=0.0)
 
 
 def adapter_of_run(manifest: Manifest) -> ModelAdapter:

@@ -10,7 +10,7 @@ from toolcert.core.records import Record
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import Value
 from toolcert.engine.plan import Session
-from toolcert.verify.judging import judge_row
+from toolcert.verify.judging import RowJudge
 from toolcert.verify.rejudge import adapter_of_run, dataset_problems
 from toolcert.verify.row import Row
 
@@ -37,4 +37,4 @@ async def replay(record: Record, manifest: Manifest, session: Session) -> Replay
     row = Row.of_record(record, dataset_problems(record, exchange))
     # A raw completion is judged by the tools of its row, which the rendered prompt no longer shows.
     again = msgspec.structs.replace(answered, request=exchange.request)
-    return Replay(before=record, after=judge_row(row, again, adapter_of_run(manifest)))
+    return Replay(before=record, after=RowJudge(adapter_of_run(manifest)).judge(row, again))

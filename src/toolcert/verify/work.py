@@ -9,7 +9,7 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
 from toolcert.core.requests import Request, RequestKind
 from toolcert.engine.plan import OnAttempt, Session
-from toolcert.verify.judging import judge_row, refuse_row
+from toolcert.verify.judging import RowJudge, refuse_row
 from toolcert.verify.prepare import Shaping, adapter_of, completion_request
 from toolcert.verify.row import Row
 
@@ -20,6 +20,7 @@ class VerifyWork:
     def __init__(self, shaping: Shaping) -> None:
         self._adapter = adapter_of(shaping)
         self._raw = self._adapter.supports_raw_completions()
+        self._judge = RowJudge(self._adapter)
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
         """The record of one row."""
@@ -28,8 +29,8 @@ class VerifyWork:
             return refuse_row(row)
         request = Request(body=case.body)
         if self._raw:
-            return judge_row(row, await self._ask_raw(request, session, on_attempt), self._adapter)
-        return judge_row(row, await session.ask(request, on_attempt=on_attempt), self._adapter)
+            return self._judge.judge(row, await self._ask_raw(request, session, on_attempt))
+        return self._judge.judge(row, await session.ask(request, on_attempt=on_attempt))
 
     async def _ask_raw(self, request: Request, session: Session, on_attempt: OnAttempt) -> Exchange:
         """Send the rendered prompt; the exchange keeps the row as the request, for it is judged by its tools."""
