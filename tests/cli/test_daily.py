@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,15 @@ class Days:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.asked = 0
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
 
     def run(
         self, day: str, models: dict[str, str], *words: str, outage: dict[str, Any] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """One daily run against a vendor with these models."""
-        with Vendor(models=models) as vendor:
+        with Vendor(models=models, port=self.port) as vendor:
             if outage is not None:
                 vendor.outage("503", **outage)
             (self.folder / "toolcert.toml").write_text(
@@ -58,8 +61,8 @@ class Days:
 
 
 @pytest.fixture
-def days(tmp_path: Path) -> Iterator[Days]:
-    yield Days(tmp_path)
+def days(tmp_path: Path) -> Days:
+    return Days(tmp_path)
 
 
 def statuses(found: Overview) -> dict[str, list[str]]:

@@ -15,10 +15,8 @@ from toolcert.runs.files import output_errors, write_whole
 
 def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
     """Every observation with its findings, one a line; says how many."""
-    lines = [
-        msgspec.json.encode(msgspec.structs.asdict(one)) + b"\n"
-        for one in store.observations(since=since, findings=True, originals=True)
-    ]
+    found = store.observations(since=since, findings=True, originals=True)
+    lines = [msgspec.json.encode(msgspec.structs.asdict(one)) + b"\n" for one in found]
     write_whole(path, lines)
     return len(lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from rich.console import Console
 from rich.text import Text
@@ -39,8 +40,9 @@ _UNITS = {1: "a day", 7: "a week", 28: "four weeks", 91: "a quarter", 364: "a ye
 def timeline(found: Overview, console: Console) -> Iterator[Text]:
     """Every model's days, and what changed on the last one."""
     glyphs = glyphs_for(console.file)
-    yield Text(visible(words.headline(found)), "bold")
-    yield from (Text(visible(line)) for line in words.standing_lines(found))
+    yield from _wrapped(words.headline(found), console.width, "bold")
+    for line in words.standing_lines(found):
+        yield from _wrapped(line, console.width)
     yield Text()
     yield from _changes(found, glyphs, console.width)
     calling = [history for history in words.ranked(found) if words.ever_called(history)]
@@ -54,9 +56,20 @@ def _changes(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
         role = words.CHANGE_ROLES[change.kind]
         line = Text(f"{getattr(glyphs, role)} {change.kind.value:<22} ", STYLES[role])
         line.append(fit(words.short_name(change.model), NAME))
-        yield line.append(f"  {shorten(_arrow(words.change_sentence(change), glyphs), max(20, width - 51))}", "dim")
+        sentence = _arrow(words.change_sentence(change), glyphs)
+        if len(line) + 2 + len(sentence) <= width:
+            yield line.append(f"  {sentence}", "dim")
+        else:
+            yield line
+            yield Text(f"  {shorten(sentence, width - 2)}", "dim")
     if found.changes:
         yield Text()
+
+
+def _wrapped(sentence: str, width: int, style: str = "", indent: str = "") -> Iterator[Text]:
+    """A sentence on as many lines as it takes."""
+    for line in wrap(visible(sentence), max(20, width), subsequent_indent=indent):
+        yield Text(line, style)
 
 
 def _arrow(text: str, glyphs: Glyphs) -> str:
@@ -183,7 +196,7 @@ def _outage(outage: Outage, last: str, glyphs: Glyphs) -> Text:
 def drift(found: Overview, console: Console) -> Iterator[Text]:
     """Change points, and the newest run beside the last good one."""
     glyphs = glyphs_for(console.file)
-    yield Text(words.budget_sentence(found.drift))
+    yield from _wrapped(words.budget_sentence(found.drift), console.width)
     if not found.drift.changes:
         yield Text("No change point found.")
     for change in found.drift.changes:
@@ -193,17 +206,17 @@ def drift(found: Overview, console: Console) -> Iterator[Text]:
         line.append(f"  {_arrow(words.drift_sentence(change), glyphs)}")
         yield line.append(f"  {words.chance(change.p)}", "dim")
     yield Text()
-    yield from _last_good(found, glyphs)
+    yield from _last_good(found, glyphs, console.width)
 
 
-def _last_good(found: Overview, glyphs: Glyphs) -> Iterator[Text]:
+def _last_good(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
     told = [one for one in found.against_last_good if one.standing is not Standing.NOT_SHOWN]
     quiet = len(found.against_last_good) - len(told)
-    yield Text(f"Newest run against the last good run, exact test, chance of any false alarm {found.drift.budget:g}:")
+    stated = f"Newest run against the last good one; chance of any false alarm at most {100 * found.drift.budget:g} %:"
+    yield from _wrapped(stated, width)
     for one in told:
         role = "bad" if one.standing is Standing.WORSE else "unknown"
-        line = Text(f"{getattr(glyphs, role)} ", STYLES[role])
-        yield line.append(visible(words.last_good_sentence(one)))
+        yield from _wrapped(f"{getattr(glyphs, role)} {words.last_good_sentence(one)}", width, STYLES[role], "  ")
     if quiet:
         yield Text(f"{glyphs.good} {plural(quiet, 'model')}: no loss shown", STYLES["good"])
     if not found.against_last_good:

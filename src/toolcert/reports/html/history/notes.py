@@ -15,7 +15,7 @@ from toolcert.history.days import Day, DayStatus, ModelHistory
 from toolcert.history.drift import ChangePoint, Metric
 from toolcert.history.overview import Overview
 from toolcert.reports.history_words import chance, day_text, figures, level, ratio, short_name, span_text
-from toolcert.reports.text import plural
+from toolcert.reports.text import plural, visible
 
 MOST = 40
 """Beyond so many nobody reads on; the tables below hold everything."""
@@ -63,7 +63,7 @@ def _joined(every: Sequence[Note]) -> list[Note]:
         place = next((place for place, other in enumerate(kept) if _meet(other, note)), None)
         if place is None:
             kept.append(note)
-        else:
+        elif not (kept[place].status is DayStatus.BROKEN and kept[place].when == note.when):  # said already
             kept[place] = msgspec.structs.replace(kept[place], text=f"{kept[place].text} {note.when}: {note.text}")
     return kept
 
@@ -80,7 +80,7 @@ def _middle(note: Note) -> float:
 def _note(history: ModelHistory, look: tuple[DayStatus, str], days: tuple[str, str], text: str) -> Note:
     """`look` is the sign and its word, `days` the first and the last."""
     target = (history.endpoint, history.model)
-    name = (short_name(history.model),)
+    name = (visible(short_name(history.model)),)
     status, word = look
     return Note(models=name, targets=(target,), status=status, word=word, first=days[0], last=days[1], text=text)
 
@@ -105,7 +105,7 @@ def _not_measured(outages: Sequence[Outage]) -> Iterator[Note]:
     for (first, last), group in groupby(sorted(outages, key=span), key=span):
         every = list(group)
         targets = tuple((one.endpoint, one.model) for one in every)
-        names = tuple(short_name(one.model) for one in every)
+        names = tuple(visible(short_name(one.model)) for one in every)
         reason = next((f": {one.reason.rstrip('.')}" for one in every if one.reason), "")
         text = f"{plural(len(every), 'model')} could not be measured{reason}. That says nothing about the models."
         shown = names if len(names) < 3 else (f"{names[0]} and {len(names) - 1} more",)
