@@ -12,6 +12,7 @@ import click
 from toolcert.cli.consoles import stderr_console
 from toolcert.cli.errors import run_guarded
 from toolcert.core.errors import ConfigurationError, ExitCode, ToolcertError
+from toolcert.reports.extras import Extras
 from toolcert.reports.progress import progress
 from toolcert.version import __version__
 from watsonx_tool_tester.clients import make_client
@@ -140,9 +141,12 @@ def _save(tester: ModelTester, handler: ResultHandler, results: list[dict[str, A
     assert run is not None
     if config.json_path:
         handler.save_json(results, config.json_path)
+    extras = Extras(run=run.folder)
     if config.save_history:
-        from watsonx_tool_tester.history import save_history
+        from watsonx_tool_tester import history
 
-        save_history(run, config)
+        history.save_history(run, config)
+        if config.html_path:
+            extras = Extras(run=run.folder, history=history.section(config))
     if config.html_path:
-        handler.save_html(run, config.html_path, sort=config.sort)
+        handler.save_html(run, config.html_path, sort=config.sort, extras=extras)

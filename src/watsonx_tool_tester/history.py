@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,9 +18,11 @@ from toolcert.core.replies import Reply
 from toolcert.history.csv_export import export_csv
 from toolcert.history.csv_import import import_csv
 from toolcert.history.older_columns import RESULTS_FILE
+from toolcert.history.overview import overview
 from toolcert.history.recording import day_of
 from toolcert.history.store import HistoryStore
 from toolcert.probes.calling.hello_world import expected_greeting
+from toolcert.reports.extras import Section
 from toolcert.runs.reader import RunReader
 from toolcert.wire.reading import read_reply
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
@@ -29,14 +32,30 @@ def save_history(run: ProbeRun, config: Config) -> None:
     """Put a run into the three files; a later run of the day takes the place of an earlier one."""
     folder = Path(config.history_dir)
     day = day_of(run.summary.started_at)
+    with _scratch_store() as (store, location):
+        if (folder / RESULTS_FILE).is_file():
+            import_csv(store, folder, endpoint=config.client_type.value)
+        remember(run.summary, location)
+        store.forget_before(_first_day(day, config.history_days))
+        export_csv(store, folder, more={(day, model): row for model, row in _evidence(run, config).items()})
+
+
+def section(config: Config) -> Section:
+    """The history files as a part of the HTML page."""
+    from toolcert.reports.html.history_page import history_section
+
+    with _scratch_store() as (store, _):
+        import_csv(store, Path(config.history_dir), endpoint=config.client_type.value)
+        return history_section(overview(store, days=config.history_days))
+
+
+@contextmanager
+def _scratch_store() -> Iterator[tuple[HistoryStore, str]]:
+    """A store for a moment: the files are the history."""
     with TemporaryDirectory(prefix="watsonx-tool-tester-") as scratch:
         location = str(Path(scratch) / "history.sqlite")
         with HistoryStore(location) as store:
-            if (folder / RESULTS_FILE).is_file():
-                import_csv(store, folder)
-            remember(run.summary, location)
-            store.forget_before(_first_day(day, config.history_days))
-            export_csv(store, folder, more={(day, model): row for model, row in _evidence(run, config).items()})
+            yield store, location
 
 
 def _first_day(last: str, days: int) -> str:
@@ -45,12 +64,12 @@ def _first_day(last: str, days: int) -> str:
 
 def _evidence(run: ProbeRun, config: Config) -> Mapping[str, dict[str, Any]]:
     """What each model was asked and answered in its first iteration that was answered at all."""
-    found: dict[str, dict[str, Any]] = {}
-    asked = {"client": str(config.client_type), "iterations": config.iterations, "threshold": RELIABILITY_THRESHOLD}
+    asked = {"client": config.client_type.value, "iterations": config.iterations, "threshold": RELIABILITY_THRESHOLD}
+    found = {one.model: {"model_version": one.model, "actual_result": one.reason} for one in run.summary.models}
     for record in RunReader(Path(run.folder)).records():
-        if record.model not in found and record.detail.exchanges:
-            found[record.model] = _row(record) | {"test_config": json.dumps(asked)}
-    return found
+        if "test_prompt" not in found[record.model] and record.detail.exchanges:
+            found[record.model] = _row(record)
+    return {model: row | {"test_config": json.dumps(asked)} for model, row in found.items()}
 
 
 def _row(record: Record) -> dict[str, Any]:

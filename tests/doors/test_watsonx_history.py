@@ -114,3 +114,12 @@ def test_the_older_tools_own_files_are_continued(shared_dir: Path, known: Watson
 def test_nothing_is_saved_unless_asked_for(known: WatsonxVendor, folder: Path) -> None:
     assert CliRunner().invoke(cli, ["test", "--iterations", "1", "--model", GRANITE]).exit_code == 0
     assert not (folder / "reports").exists()
+
+
+def test_the_html_report_shows_the_history_when_it_is_saved(known: WatsonxVendor, folder: Path) -> None:
+    older(folder, *((TODAY - timedelta(days=age)).isoformat() for age in (3, 2, 1)))
+    save("--model", GRANITE, "--html-output", "with.html")
+    result = CliRunner().invoke(cli, ["test", "--model", GRANITE, "--iterations", "1", "--html-output", "without.html"])
+    assert result.exit_code == 0
+    assert 'id="history"' in (folder / "with.html").read_text("utf-8")
+    assert 'id="history"' not in (folder / "without.html").read_text("utf-8")
