@@ -12,7 +12,7 @@ from toolcert.settings.addresses import clean_address, is_loopback, looks_like_a
 from toolcert.settings.argv import without_secrets
 from toolcert.settings.headers import expand, split_header
 from toolcert.settings.keys import KeySources, find_key
-from toolcert.settings.kinds import JsonBody, Whole
+from toolcert.settings.kinds import JsonBody, Number, Whole
 from toolcert.settings.patterns import Patterns
 
 ENVIRONMENT = {"MINE": "key-mine", "OPENAI_API_KEY": "key-openai", "TOOLCERT_API_KEY": "key-general"}
@@ -135,6 +135,12 @@ def test_patterns() -> None:
     assert patterns.plain == ("plain/id",)
 
 
+def test_an_id_with_brackets_matches_itself() -> None:
+    """A glob would take them for a choice of letters."""
+    patterns = Patterns(["[vendor]model"])
+    assert [patterns.match(model) for model in ("[vendor]model", "vmodel", "model")] == [True, True, False]
+
+
 def test_a_wrong_regular_expression_is_named() -> None:
     with pytest.raises(UsageError, match=r"re:\(x"):
         Patterns(["re:(x"])
@@ -154,7 +160,24 @@ def test_extra_body_from_a_file(tmp_path: Path) -> None:
         JsonBody().read("[1]", tmp_path)
 
 
-@pytest.mark.parametrize("raw", ["1e3", "", "1.5", 1.5, True, None, "nan", "٣x"])
+@pytest.mark.parametrize("name", ["api_key", "Authorization", "password"])
+def test_a_credential_in_a_body_is_refused_without_being_shown(name: str) -> None:
+    with pytest.raises(ValueError, match="credential") as caught:
+        JsonBody().read({name: "sk-1", "prompt_cache_key": "a"}, Path())
+    assert "sk-1" not in str(caught.value)
+
+
+def test_large_whole_numbers_are_exact() -> None:
+    assert Whole().read("9007199254740993", Path()) == 9007199254740993
+
+
+@pytest.mark.parametrize("raw", ["inf", "-inf", "nan", float("inf"), 10**400, "9" * 400])
+def test_numbers_are_finite(raw: object) -> None:
+    with pytest.raises(ValueError, match="a number"):
+        Number().read(raw, Path())
+
+
+@pytest.mark.parametrize("raw", ["1e3", "", "1.5", 1.5, True, None, "nan", "٣x", "9" * 400])
 def test_whole_numbers_are_whole(raw: object) -> None:
     with pytest.raises(ValueError, match="whole number"):
         Whole().read(raw, Path())

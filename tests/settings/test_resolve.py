@@ -140,6 +140,24 @@ def test_wrong_flag_is_a_usage_error() -> None:
         resolve(["concurrency"], {"concurrency": "0"}, environment={})
 
 
+@pytest.mark.parametrize(
+    ("option", "raw"),
+    [
+        ("base-url", "https://user:hunter2@host/v1"),
+        ("base-url", "https://host/v1?api_key=hunter2"),
+        ("header", "X-Api-Key: hunter2"),
+        ("extra-body", '{"api_key": "hunter2"}'),
+    ],
+)
+def test_a_refused_value_that_may_hold_a_secret_is_not_repeated(option: str, raw: str) -> None:
+    key = option.replace("-", "_")
+    with pytest.raises(UsageError, match=f"--{option}") as flag:
+        resolve([option], {key: raw}, environment={})
+    with pytest.raises(ConfigurationError, match="TOOLCERT_") as variable:
+        resolve([option], {}, environment={f"TOOLCERT_{key.upper()}": raw})
+    assert "hunter2" not in f"{flag.value} {variable.value}"
+
+
 def test_an_empty_variable_is_no_value() -> None:
     assert resolve(["retries"], {}, environment={"TOOLCERT_RETRIES": ""}).retries == 2
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any, Protocol
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
+_LARGEST = sys.float_info.max
+_KEYS_IN_BODIES = frozenset({"api_key", "apikey", "api-key", "authorization", "password", "access_token"})
+"""Gateways take some of these; other names that end in `key`, such as prompt_cache_key, are no secrets."""
 
 
 class Kind(Protocol):
@@ -64,13 +68,13 @@ class Number:
             raise ValueError(self._expected())  # noqa: TRY004 - one exception says "wrong value"
         try:
             return float(raw)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise ValueError(self._expected()) from None
 
     def _within(self, value: float) -> float:
-        low = float("-inf") if self.low is None else self.low
-        high = float("inf") if self.high is None else self.high
-        if not low <= value <= high:  # also false for NaN
+        low = -_LARGEST if self.low is None else self.low
+        high = _LARGEST if self.high is None else self.high
+        if not low <= value <= high:  # also false for NaN; infinity would not survive the manifest's JSON
             raise ValueError(self._expected())
         return value
 
@@ -89,7 +93,8 @@ class Whole(Number):
     def read(self, raw: Any, folder: Path) -> int:
         if isinstance(raw, float) and not raw.is_integer():
             raise ValueError(self._expected())
-        return int(super().read(raw, folder))
+        super().read(raw, folder)
+        return int(raw)  # not by way of a float, which would round a large seed
 
     def _number(self, raw: Any) -> float:
         value = super()._number(raw)
@@ -183,6 +188,9 @@ class JsonBody:
             raw = self._parse(self._load(raw[1:], folder) if raw.startswith("@") else raw)
         if not isinstance(raw, dict):
             raise ValueError("expected a JSON object")  # noqa: TRY004 - one exception says "wrong value"
+        for name in raw:
+            if name.lower() in _KEYS_IN_BODIES:
+                raise ValueError(f"a request body must not carry a credential ({name}): runs keep what they send")
         return raw
 
     @staticmethod

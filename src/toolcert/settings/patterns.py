@@ -23,7 +23,7 @@ class Patterns:
         return bool(self._texts)
 
     def match(self, model: str) -> bool:
-        return any(pattern.search(model) for pattern in self._compiled)
+        return self.names(model) or any(pattern.search(model) for pattern in self._compiled)
 
     def names(self, model: str) -> bool:
         """Whether the model was asked for by its very id."""

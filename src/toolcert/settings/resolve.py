@@ -11,8 +11,11 @@ from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.core.values import Value
 from toolcert.settings.config import Config, load_config
+from toolcert.settings.kinds import Address, HeaderLine, JsonBody
 from toolcert.settings.option import Option
 from toolcert.settings.options import OPTIONS
+
+_MAY_CARRY_SECRETS = (Address, HeaderLine, JsonBody)
 
 
 class Source(StrEnum):
@@ -116,4 +119,4 @@ def _from_variable(option: Option, environment: Mapping[str, str]) -> Any:
 
 def _shown(option: Option, raw: Any) -> str:
     """What was written instead, unless it may be a secret."""
-    return "" if option.secret or option.name == "header" else f", not {raw!r}"
+    return "" if option.secret or isinstance(option.kind, _MAY_CARRY_SECRETS) else f", not {raw!r}"
