@@ -212,6 +212,24 @@ def test_doctor_sees_clocks_that_differ_and_answers_that_are_not_streamed() -> N
     assert seen["stream"]["health"] == "failed"
 
 
+def test_doctor_names_a_ca_bundle_that_is_none(empty_folder: Path) -> None:
+    (empty_folder / "ca.pem").write_text("no certificate")
+    result = run("doctor", "https://127.0.0.1:9", "--ca-bundle", "ca.pem", "--json", "-")
+    assert result.exit_code == 3
+    assert "ca.pem" in steps(result)["TLS"]["detail"]
+
+
+def test_doctor_goes_by_the_same_proxies_as_requests_do() -> None:
+    """Some tools read ALL_PROXY and some do not; ours must agree with itself."""
+    with Vendor(models=["faithful"]) as vendor:
+        direct = run("doctor", vendor.url, "--json", "-", ALL_PROXY="http://127.0.0.1:9", NO_PROXY="127.0.0.1")
+        proxied = run("doctor", vendor.url, "--json", "-", ALL_PROXY="http://127.0.0.1:9", NO_PROXY="")
+    assert steps(direct)["DNS"]["health"] == "ok"
+    assert steps(proxied)["DNS"]["detail"] == "left to the proxy 127.0.0.1"
+    assert steps(proxied)["authentication"]["health"] == "failed"
+    assert steps(proxied)["chat"]["health"] == "skipped"
+
+
 def test_doctor_without_a_list_asks_the_named_model() -> None:
     def script(received: Received) -> Answer:
         return refusal(404, "Not Found") if received.method == "GET" else completion()

@@ -173,6 +173,17 @@ def test_what_cannot_be_is_told(
         choose(*arguments, **given)
 
 
+def test_a_refused_address_is_not_repeated(choose: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        choose("https://user:hunter2@host/v1")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_wrong_variable_of_a_preset_is_named(choose: Any) -> None:
+    with pytest.raises(ConfigurationError, match="WATSONX_URL: expected an http"):
+        choose("watsonx", environment={"WATSONX_URL": "ftp://x", "WATSONX_API_KEY": "key-of-ibm"})
+
+
 def test_key_from_the_stronger_source(choose: Any, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("key-file")
     [mine] = choose("mine", api_key_file=str(tmp_path / "key"))

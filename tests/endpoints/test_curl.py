@@ -43,6 +43,18 @@ def test_nothing_of_the_body_reaches_the_shell() -> None:
     assert "secret" not in line
 
 
+@pytest.mark.skipif(shutil.which("sh") is None, reason="needs a POSIX shell")
+def test_a_run_of_somebody_else_cannot_make_the_shell_do_more() -> None:
+    """Headers and the key's variable come from a manifest, which may be anybody's."""
+    spec = EndpointSpec(name="e", base_url="http://h", key_env="(echo a)", headers={"X-B": "$(echo b) ${V:-`echo c`}"})
+    words = words_of(curl_line(exchange(), spec), V="v")
+    assert "Authorization: Bearer $(echo a)" in words
+    assert "X-B: $(echo b) ${V:-`echo c`}" in words
+    watsonx = EndpointSpec(name="w", dialect="watsonx", key_env='(echo a)"')
+    request = str(token_line(watsonx)).removeprefix("WATSONX_TOKEN=$(").partition(" | ")[0]
+    assert 'apikey=$(echo a)"' in words_of(request)
+
+
 def test_without_a_key_there_is_no_header() -> None:
     assert "Authorization" not in curl_line(exchange(), EndpointSpec(name="e", base_url="http://h"))
 

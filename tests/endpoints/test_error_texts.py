@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -62,10 +63,28 @@ def test_a_web_page_is_told_by_its_title() -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [b"", b"\xff\xfe", b"[]", b"{}", b"null", b'{"error": {}}', b'{"error": null}', b"{" * 5000]
+    "payload",
+    [
+        *(b"", b"\xff\xfe", b"[]", b"{}", b"null", b'{"error": {}}', b'{"error": null}', b"{" * 5000),
+        b'{"error":' * 3000 + b"1" + b"}" * 3000,
+        b'words {"error":' + b"[" * 3000 + b"]" * 3000 + b"}",
+        b"words {'error': " + b"9" * 5000 + b"}",
+    ],
+    ids=lambda payload: payload[:12],
 )
 def test_nothing_readable_is_no_exception(payload: bytes) -> None:
     assert isinstance(read_error_text(payload).message, str)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"<html>" + b"<title>" * 50_000, b"xError: " * 200_000, b"words {'a': [" + b"1," * 500_000 + b"]}"],
+    ids=lambda payload: payload[:12],
+)
+def test_an_error_without_end_costs_little(payload: bytes) -> None:
+    began = time.process_time()
+    read_error_text(payload)
+    assert time.process_time() - began < 0.5
 
 
 def test_messages_fit_on_a_line() -> None:

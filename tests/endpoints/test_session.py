@@ -171,6 +171,14 @@ async def test_extra_headers_and_body(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"team-secret-1" not in exchange.payload
 
 
+async def test_a_variable_inside_a_header_is_erased_also_where_it_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEAM_KEY", "team-secret-1")
+    exchange, _ = await ask(
+        in_turn(completion("you are team-secret-1")), headers={"X-Team": "Token token=${TEAM_KEY};v=1"}
+    )
+    assert read_reply(exchange).content == "you are [secret]"
+
+
 async def test_every_attempt_is_told() -> None:
     seen: list[Attempt] = []
     with Scripted(in_turn(refusal(500, "x"), completion())) as server:

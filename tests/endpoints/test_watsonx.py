@@ -215,6 +215,27 @@ async def test_a_wrong_project_says_which_option_to_mend() -> None:
     assert "--project-id" in exchange.fault.message
 
 
+async def test_a_deployment_without_project_can_be_refused_for_its_place_too() -> None:
+    body = {"errors": [{"code": "not_found", "message": "deployment is in another space id"}]}
+    exchange, _ = await ask(Watsonx(Answer(body, 404)), project_id=None, deployment="d-1")
+    assert exchange.fault is not None
+    assert exchange.fault.kind is FaultKind.CONFIGURATION
+    assert "--space-id" in exchange.fault.message
+
+
+async def test_a_token_service_that_disappears_leaves_the_refusal_standing() -> None:
+    script = Watsonx(good_for=0)
+
+    def vanishing(received: Received) -> Answer:
+        return Answer({}, 404) if script.used and received.path == "/identity/token" else script(received)
+
+    with Scripted(vanishing) as server:
+        async with session_with(server) as session:
+            exchange = await session.ask(Request(body={"model": "m"}))
+    assert exchange.fault is not None
+    assert exchange.fault.kind is FaultKind.AUTH
+
+
 async def test_no_project_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="--project-id or --space-id"):
         await ask(Watsonx(), project_id=None)
@@ -247,6 +268,7 @@ async def test_all_pages_with_what_each_model_can() -> None:
         [resource("a", "text_generation", "text_chat", task_ids=["function_calling"]), resource("b", "embedding")],
         [resource("c", "text_chat", task_ids=["summarization"]), resource("d", "rerank")],
         [resource("e", "text_chat", lifecycle=[{"id": "withdrawn", "start_date": "2020-01-01"}]), {"broken": 1}],
+        [{"model_id": "f", "functions": 5, "tasks": {}, "task_ids": [{}]}],
     )
     assert [(info.id, info.can_chat, info.declares_tools) for info in models] == [
         ("a", True, True),
@@ -254,6 +276,7 @@ async def test_all_pages_with_what_each_model_can() -> None:
         ("c", True, False),
         ("d", False, None),
         ("e", False, None),
+        ("f", True, None),
     ]
     assert models[1].why_not == "has no chat function (only embedding)"
     assert models[0].label == "A"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from toolcert.core.errors import ConfigurationError, NothingMeasuredError, ToolcertError, UnauthorisedError
+from toolcert.core.errors import ConfigurationError, ToolcertError, UnauthorisedError
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
 from toolcert.core.requests import Request
 from toolcert.endpoints.adaptation import without
@@ -123,8 +123,8 @@ class Asking:
             if await self._session.credentials() != self._credentials:
                 return True  # somebody else has renewed them meanwhile
             return await self._session.credentials(renew=True) != self._credentials
-        except NothingMeasuredError:
-            return False
+        except ToolcertError:
+            return False  # the refusal stands, and says why
 
     def _adapt(self, response: HttpResponse, fault: Fault) -> bool:
         """Whether the server refused a parameter that the request can do without."""

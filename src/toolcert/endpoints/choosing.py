@@ -181,7 +181,7 @@ def _address(text: str) -> str:
     try:
         return clean_address(text)
     except ValueError as error:
-        raise UsageError(f"{text}: {error}.") from None
+        raise UsageError(f"the address of an endpoint: {error}.") from None
 
 
 def _unknown(name: str, settings: Settings) -> UsageError:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.targets import EndpointSpec
 
 _TOKEN_VARIABLE = "WATSONX_TOKEN"  # noqa: S105 - the name of a variable
+_OBEYED = re.compile(r'["\\`]|\$(?!\w|\{\w+\})')
+"""What a shell obeys between double quotes, variables apart: a run may come from somebody else's hand."""
 
 
 def curl_line(exchange: Exchange, spec: EndpointSpec, *, body_file: str | None = None) -> str:
@@ -36,7 +39,7 @@ def token_line(spec: EndpointSpec) -> str | None:
 
     region = region_for(spec)
     address, form = token_url(spec, region), not region.saas
-    key = f"${spec.key_env or 'WATSONX_API_KEY'}"
+    key = _harmless(f"${spec.key_env or 'WATSONX_API_KEY'}")
     data = (
         f'-H \'Content-Type: application/json\' -d "{{\\"apikey\\":\\"{key}\\"}}"'
         if not form
@@ -73,5 +76,8 @@ def _with_variables(header: str) -> str:
     """Quoted so that variables are filled in by the shell and nothing else is."""
     if "$" not in header:
         return shlex.quote(header)
-    escaped = header.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
-    return f'"{escaped}"'
+    return f'"{_harmless(header)}"'
+
+
+def _harmless(text: str) -> str:
+    return _OBEYED.sub(r"\\\g<0>", text)

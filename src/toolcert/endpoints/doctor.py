@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 import msgspec
 
-from toolcert.core.errors import ToolcertError, UnauthorisedError
+from toolcert.core.errors import ListingError, ToolcertError
 from toolcert.core.exchanges import Exchange, FaultKind
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, tool, user
@@ -48,7 +48,7 @@ class Doctor:
         self._session = session
         self._spec = session.dialect.spec
         self._model = model
-        self._models: list[ModelInfo] | ToolcertError = []
+        self._models: list[ModelInfo] | ListingError = []
         self._answer: Exchange | None = None
 
     async def examine(self) -> AsyncIterator[Step]:
@@ -77,17 +77,15 @@ class Doctor:
         await self._session.credentials()
         try:
             self._models = await self._session.models()
-        except UnauthorisedError:
-            raise
-        except ToolcertError as error:
-            self._models = error
+        except ListingError as error:
+            self._models = error  # an answer all the same, and no refusal of the key
         key = getattr(self._session.dialect, "key", None)
         return good(
             "authentication", "no key was needed so far" if key is None else f"the key from {key.source} is taken"
         )
 
     async def _list(self) -> Step:
-        if isinstance(self._models, ToolcertError):
+        if isinstance(self._models, ListingError):
             raise self._models
         able = [info for info in self._models if info.can_chat]
         if self._model is None and able:
@@ -111,7 +109,8 @@ class Doctor:
             theirs = parsedate_to_datetime(date).timestamp()
         except ValueError:
             return skipped("clock", "the server does not say what time it is")
-        skew = theirs - self._answer.last.started_at
+        last = self._answer.last
+        skew = theirs - (last.started_at + (last.timing.first_byte or 0.0))
         if abs(skew) <= LARGEST_SKEW:
             return good("clock", "agrees with the server's")
         detail = f"this machine's clock is {abs(skew):.0f} s {'behind' if skew > 0 else 'ahead of'} the server's"

@@ -7,11 +7,15 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.jsontext import NotJson, leading_json
 from toolcert.core.values import JsonObject, Value
 
 LONGEST = 300
 """An error is shown on one line; more is in the raw answer."""
-_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_MOST_READ = 20_000
+"""Characters of an error's text that are looked through: the cause stands at its beginning, and some error pages
+and tracebacks have no end."""
+_TITLE = re.compile(rb"<title[^<>]*>([^<]*)</title>", re.IGNORECASE)
 _WORDS_OF_A_WRAPPER = re.compile(r"^(?:litellm\.\w+|\w+(?:Error|Exception))\s*[:-]\s*", re.IGNORECASE)
 _POSTSCRIPT = "\n\nLiteLLM: "
 """What the proxy adds about its own fallbacks."""
@@ -33,9 +37,9 @@ def read_error_text(payload: bytes) -> ErrorText:
     """The cause an error body names, unwrapped from the proxies around it."""
     try:
         body = msgspec.json.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return ErrorText(message=_plain(payload))
-    return _from_json(body, _DEEPEST) or ErrorText(message=one_line(payload.decode("utf-8", "replace")))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ErrorText(message=_plain(payload[:_MOST_READ]))
+    return _from_json(body, _DEEPEST) or ErrorText(message=one_line(payload[:_MOST_READ].decode("utf-8", "replace")))
 
 
 def one_line(text: str) -> str:
@@ -106,13 +110,10 @@ def _parameter(error: JsonObject) -> str:
 
 def _unwrapped(message: str, depth: int) -> ErrorText:
     """A message that carries its upstream's JSON, or names the classes it passed through, without them."""
-    message = message.partition(_POSTSCRIPT)[0]
+    message = message[:_MOST_READ].partition(_POSTSCRIPT)[0]
     start = message.find("{")
     if start >= 0 and depth > 1:
-        try:
-            inner, _ = _decode_prefix(message[start:])
-        except ValueError:
-            inner = None
+        inner = _leading_value(message[start:])
         if isinstance(inner, dict) and (found := _from_json(inner, depth - 1)):
             return found
     while (shorter := _WORDS_OF_A_WRAPPER.sub("", message, count=1)) != message:
@@ -120,16 +121,15 @@ def _unwrapped(message: str, depth: int) -> ErrorText:
     return ErrorText(message=one_line(message))
 
 
-def _decode_prefix(text: str) -> tuple[Any, int]:
+def _leading_value(text: str) -> Any:
     """JSON at the start of `text`, whatever follows; Python's quoting of it counts as well."""
     import ast
-    import json
 
     try:
-        return json.JSONDecoder().raw_decode(text)
-    except ValueError:
-        end = text.rfind("}") + 1
-        try:
-            return ast.literal_eval(text[:end]), end
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise ValueError("no JSON") from None
+        return leading_json(text)[0]
+    except NotJson:
+        pass
+    try:
+        return ast.literal_eval(text[: text.rfind("}") + 1])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
-from toolcert.settings.headers import expand, has_variable
+from toolcert.settings.headers import expand, variables_in
 
 
 def filled_headers(spec: EndpointSpec, eraser: Eraser, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -17,12 +17,14 @@ def filled_headers(spec: EndpointSpec, eraser: Eraser, environment: Mapping[str,
 
 
 def _filled(name: str, value: str, eraser: Eraser, environment: Mapping[str, str]) -> str:
-    if not has_variable(value):
+    variables = variables_in(value)
+    if not variables:
         return value
     try:
         filled = expand(value, environment)
     except KeyError as missing:
         raise ConfigurationError(f"header {name} takes its value from {missing.args[0]}, which is not set.") from None
-    eraser.add(Secret(filled, source=f"header {name}"))
-    eraser.add(Secret(filled.rpartition(" ")[2], source=f"header {name}"))  # "Bearer TOKEN" is echoed as TOKEN
+    for secret in (filled, *(environment[variable] for variable in variables)):
+        eraser.add(Secret(secret, source=f"header {name}"))
+        eraser.add(Secret(secret.rpartition(" ")[2], source=f"header {name}"))  # "Bearer TOKEN" is echoed as TOKEN
     return filled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Secret
 from toolcert.endpoints.presets import Preset
 from toolcert.settings import OPTIONS, Resolved, Settings, Source
@@ -68,8 +69,14 @@ class Layers:
         """What the preset says, in its variables or itself."""
         variable = self._preset.variables.get(key)
         if variable and self.environment.get(variable):
-            return BY_KEY[key].read_text(self.environment[variable])
+            return self._read(key, variable)
         return getattr(self._preset, key, None) if key in ("base_url", "dialect") else None
+
+    def _read(self, key: str, variable: str) -> Any:
+        try:
+            return BY_KEY[key].read_text(self.environment[variable])
+        except ValueError as error:
+            raise ConfigurationError(f"{variable}: {error}.") from None
 
     def _note_ignored(self, variable: str) -> None:
         if variable not in self.ignored:

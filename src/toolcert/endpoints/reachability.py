@@ -7,24 +7,25 @@ import contextlib
 import socket
 import ssl
 import time
-from urllib.parse import SplitResult, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlsplit
 
 from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.steps import Step, doubtful, failed, good, skipped
+from toolcert.wire.address import Origin, parse_address
+from toolcert.wire.opening import tls_context
+from toolcert.wire.proxies import Proxies
 
 FEW_DAYS = 14
 """A certificate that ends sooner deserves a word."""
-_PORTS = {"http": 80, "https": 443}
 _SECONDS_A_DAY = 86_400
 
 
 async def resolve_host(spec: EndpointSpec) -> Step:
     """Whether the name leads anywhere."""
-    parts = urlsplit(spec.base_url)
-    if proxy := _proxy(parts):
+    origin = parse_address(spec.base_url).origin
+    if proxy := _proxy(origin):
         return skipped("DNS", f"left to the proxy {proxy}")
-    host, port = _place(parts)
+    host, port = origin.host, origin.port
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
@@ -36,11 +37,11 @@ async def resolve_host(spec: EndpointSpec) -> Step:
 
 async def connect(spec: EndpointSpec) -> Step:
     """Whether something listens there, and with a certificate we trust."""
-    parts = urlsplit(spec.base_url)
-    if proxy := _proxy(parts):
+    origin = parse_address(spec.base_url).origin
+    if proxy := _proxy(origin):
         return skipped("TLS", f"left to the proxy {proxy}")
-    host, port = _place(parts)
-    context = _context(spec.ca_bundle) if parts.scheme == "https" else None
+    host, port = origin.host, origin.port
+    context = tls_context(spec.ca_bundle) if origin.scheme == "https" else None
     try:
         async with asyncio.timeout(spec.timeouts.connect):
             _, writer = await asyncio.open_connection(host, port, ssl=context)
@@ -66,24 +67,11 @@ def _about_certificate(secure: ssl.SSLObject) -> Step:
     return good("TLS", detail) if days > FEW_DAYS else doubtful("TLS", detail, "Renew the certificate soon.")
 
 
-def _context(ca_bundle: str | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if ca_bundle:
-        context.load_verify_locations(ca_bundle)
-    return context
-
-
 def _why(error: ssl.SSLError) -> str:
     return getattr(error, "verify_message", "") or error.reason or str(error)
 
 
-def _place(parts: SplitResult) -> tuple[str, int]:
-    return parts.hostname or "", parts.port or _PORTS[parts.scheme]
-
-
-def _proxy(parts: SplitResult) -> str | None:
-    """The proxy of the environment that requests to this address go through; without its credentials."""
-    if proxy_bypass(parts.hostname or ""):
-        return None
-    address = getproxies().get(parts.scheme)
+def _proxy(origin: Origin) -> str | None:
+    """The proxy that requests to this server go through; without its credentials."""
+    address = Proxies().for_origin(origin)
     return urlsplit(address).hostname if address else None

@@ -41,6 +41,7 @@ def choose(
     endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwanted: Patterns, *, every: bool = False
 ) -> Selection:
     """Sort the wanted models into those to ask and those that cannot be asked."""
+    listed = list({info.id: info for info in listed}.values())  # some servers list a model once per deployment
     models = [*listed, *_behind_wildcards(listed, wanted)]
     chosen = [info for info in models if (not wanted or wanted.match(info.id)) and not unwanted.match(info.id)]
     if not chosen:

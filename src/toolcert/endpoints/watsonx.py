@@ -81,7 +81,7 @@ class WatsonxDialect(OpenAiDialect):
         body.setdefault("time_limit", int(self.spec.timeouts.total * 1000))
         if not self.spec.options.get("deployment"):
             body["model_id"] = request.model
-            body |= self._place()
+            body |= self._needed_place()
         return body | self.spec.extra_body
 
     async def models(self, client: HttpClient) -> list[ModelInfo]:
@@ -106,18 +106,23 @@ class WatsonxDialect(OpenAiDialect):
         return f"{self.spec.base_url}{folder}/{'chat_stream' if stream else 'chat'}?version={self._version}"
 
     def _place(self) -> JsonObject:
-        """The project, or else the space, that a request is charged to."""
-        for name in ("project_id", "space_id"):
-            if self.spec.options.get(name):
-                return {name: self.spec.options[name]}
-        raise ConfigurationError(
-            f"{self.spec.name}: watsonx.ai wants to know which project or space is charged.",
-            remedy="Give --project-id or --space-id.",
-        )
+        """The project, or else the space, that a request is charged to; a deployment may do without."""
+        given = [name for name in ("project_id", "space_id") if self.spec.options.get(name)]
+        return {name: self.spec.options[name] for name in given[:1]}
+
+    def _needed_place(self) -> JsonObject:
+        place = self._place()
+        if not place:
+            raise ConfigurationError(
+                f"{self.spec.name}: watsonx.ai wants to know which project or space is charged.",
+                remedy="Give --project-id or --space-id.",
+            )
+        return place
 
     def _blame_place(self) -> str:
-        name, value = next(iter(self._place().items()))
-        return f"watsonx.ai does not accept {name.replace('_', ' ')} {value} (--{name.replace('_', '-')})"
+        for name, value in self._place().items():
+            return f"watsonx.ai does not accept {name.replace('_', ' ')} {value} (--{name.replace('_', '-')})"
+        return "watsonx.ai wants another project or space (--project-id, --space-id)"
 
     async def _specs(self, client: HttpClient) -> list[JsonObject]:
         """All pages of the model specs."""
@@ -184,7 +189,7 @@ def _model_info(entry: JsonObject) -> ModelInfo:
 
 
 def _declares_tools(entry: JsonObject) -> bool | None:
-    tasks = {*_ids(entry.get("tasks")), *(entry.get("task_ids") or [])}
+    tasks = _ids(entry.get("tasks")) | _texts(entry.get("task_ids"))
     return "function_calling" in tasks if tasks else None
 
 
@@ -201,7 +206,12 @@ def _withdrawn(entry: JsonObject) -> bool:
 
 
 def _ids(entries: Any) -> set[str]:
-    return {entry["id"] for entry in entries or [] if isinstance(entry, dict) and isinstance(entry.get("id"), str)}
+    listed = entries if isinstance(entries, list) else []
+    return _texts([entry.get("id") for entry in listed if isinstance(entry, dict)])
+
+
+def _texts(values: Any) -> set[str]:
+    return {value for value in values if isinstance(value, str)} if isinstance(values, list) else set()
 
 
 def _kind(status: int, error: ErrorText) -> FaultKind:

@@ -38,6 +38,6 @@ def expand(value: str, environment: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: environment[match[1] or match[2]], value)
 
 
-def has_variable(value: str) -> bool:
-    """Whether `value` takes something from the environment."""
-    return _VARIABLE.search(value) is not None
+def variables_in(value: str) -> list[str]:
+    """The names of the variables that `value` takes something from."""
+    return [match[1] or match[2] for match in _VARIABLE.finditer(value)]
