@@ -1,0 +1,137 @@
+"""The timeline and the trends in a real Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from reports.samples import probe_summary
+from support.histories import TELLING, made
+from toolcert.reports.extras import Extras
+from toolcert.reports.formats import render
+from toolcert.reports.html.history_page import history_html, history_section
+
+pytestmark = pytest.mark.needs("browser")
+
+NO_OVERFLOW = "document.documentElement.scrollWidth <= innerWidth"
+OVERLAP = """() => {
+  const found = [];
+  for (const row of document.querySelectorAll('.timeline td.days .chart, .trend-plot .chart')) {
+    const boxes = [...row.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
+    boxes.forEach((one, place) => boxes.slice(place + 1).forEach((other) => {
+      const apart = one.right <= other.left || other.right <= one.left || one.bottom <= other.top + 2 || other.bottom <= one.top + 2;
+      if (!apart) found.push(row.getAttribute('aria-label'));
+    }));
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return history_html(made(tmp_path_factory.mktemp("history"), TELLING))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_fits_and_no_label_covers_another(
+    visit: Callable[..., Page], html: str, width: int, theme: str
+) -> None:
+    page = visit(html, width=width, color_scheme=theme)
+    assert page.evaluate(NO_OVERFLOW)
+    assert page.evaluate(OVERLAP) == []
+    expect(page.locator(".timeline tbody tr")).to_have_count(7)
+    assert page.locator(".trend-plot").count() >= 4
+
+
+def test_states_differ_in_colour_and_height(visit: Callable[..., Page], html: str) -> None:
+    """Bars of a broken stretch are drawn where the days are: a third of the way along."""
+    page = visit(html)
+    row = page.locator(".timeline tbody tr", has_text="vendor")
+    bars, chart = row.locator(".d-broken").bounding_box(), row.locator(".bars-of-days").bounding_box()
+    assert bars is not None
+    assert chart is not None
+    assert (bars["x"] - chart["x"]) / chart["width"] == pytest.approx(20 / 60, abs=0.01)
+    assert bars["width"] / chart["width"] == pytest.approx(6 / 60, abs=0.01)
+    colours = {
+        state: page.locator(f".timeline .d-{state}").first.evaluate("bar => getComputedStyle(bar).fill")
+        for state in ("working", "unreliable", "calls_only", "broken", "not_measured")
+    }
+    assert len(set(colours.values())) == 5
+
+
+def test_the_window_can_be_shortened(visit: Callable[..., Page], html: str) -> None:
+    """30 days: the outage of April leaves the picture with its number, the sag that ends in May stays."""
+    page = visit(html)
+    number = page.locator(".timeline tbody tr", has_text="vendor").locator(".mark")
+    sag = page.locator(".timeline tbody tr", has_text="sagging").locator(".mark").first
+    expect(number).to_be_visible()
+    page.get_by_role("button", name="30 days").click()
+    expect(page.get_by_role("button", name="30 days")).to_have_attribute("aria-pressed", "true")
+    expect(number).to_be_hidden()
+    expect(sag).to_be_visible()
+    assert page.locator(".bars-of-days").first.get_attribute("viewBox") == "30 0 30 24"
+    assert page.evaluate(OVERLAP) == []
+    page.get_by_role("button", name="60 days").click()
+    expect(number).to_be_visible()
+
+
+def test_a_tip_says_what_a_day_was_like_in_both_windows(visit: Callable[..., Page], html: str) -> None:
+    page = visit(html)
+    chart = page.locator(".timeline tbody tr", has_text="transport").locator(".bars-of-days")
+    box = chart.bounding_box()
+    assert box is not None
+    chart.hover(position={"x": box["width"] * 30.5 / 60, "y": 10})
+    expect(page.locator("#tip")).to_have_text("1 Maynot measured")
+    page.get_by_role("button", name="30 days").click()
+    chart.hover(position={"x": box["width"] * 29.5 / 30, "y": 10})
+    expect(page.locator("#tip")).to_have_text("30 Mayworking, 50/50 calls, 50/50 used, call 0.50 s")
+    page.mouse.move(5, 5)
+    expect(page.locator("#tip")).to_be_hidden()
+
+
+def test_a_number_leads_to_its_note(visit: Callable[..., Page], html: str) -> None:
+    page = visit(html)
+    mark = page.locator(".timeline tbody tr", has_text="vendor").locator(".mark")
+    number = mark.inner_text().strip()
+    mark.click()
+    note = page.locator(f"#note-{number}")
+    expect(note).to_be_in_viewport()
+    expect(note).to_contain_text("No call in 300 tries on 6 days")
+
+
+def test_without_scripts_everything_is_there_but_the_choice_of_window(visit: Callable[..., Page], html: str) -> None:
+    page = visit(html, java_script_enabled=False)
+    expect(page.get_by_role("button", name="30 days")).to_be_hidden()
+    expect(page.locator(".timeline .d-broken").first).to_be_visible()
+    expect(page.locator(".day-notes li")).to_have_count(6)
+
+
+def test_the_probe_page_carries_the_history(visit: Callable[..., Page], tmp_path: Path) -> None:
+    """As a section of its own, reached from the head of the page, with nothing broken around it."""
+    section = history_section(made(tmp_path, TELLING))
+    page = visit(str(render("probe", "html", probe_summary(8), Extras(history=section))), width=390)
+    page.get_by_role("link", name="History").click()
+    expect(page.locator("#history")).to_be_in_viewport()
+    expect(page.locator(".timeline tbody tr")).to_have_count(7)
+    assert page.evaluate(NO_OVERFLOW)
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((element) => element.id)")
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    visit: Callable[..., Page], html: str, part: Callable[[str], Path], theme: str
+) -> None:
+    page = visit(html, color_scheme=theme, bypass_csp=True)
+    page.add_script_tag(content=part("axe").read_text(encoding="utf-8"))
+    found = [
+        f"{violation['id']}: {violation['nodes'][0]['target']} {violation['nodes'][0]['failureSummary']}"
+        for violation in page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert found == []
