@@ -60,7 +60,7 @@ def _in_order(reader: RunReader) -> Iterator[Record]:
 def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) -> JsonObject:
     """One line of results.jsonl."""
     exchange = record.detail.exchanges[-1] if record.detail.exchanges else None
-    reply = read_answer(exchange, adapter) if exchange is not None and exchange.fault is None else None
+    reply = _reply(exchange, adapter) if exchange is not None and exchange.fault is None else None
     answered = exchange is not None and reply is not None and reply.readable
     finish = reply.finish_reason if answered and reply is not None else None
     return {
@@ -75,6 +75,14 @@ def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) ->
         "duration_ms": _milliseconds(record, exchange),
         "hash": record.case,
     }
+
+
+def _reply(exchange: Exchange, adapter: ModelAdapter) -> Reply:
+    """The answer; raw completions have no finish reason for calls, so calls read from the text stand for it."""
+    reply = read_answer(exchange, adapter)
+    if exchange.request.kind is RequestKind.COMPLETIONS and reply.tool_calls:
+        return msgspec.structs.replace(reply, finish_reason=CALLED)
+    return reply
 
 
 def _error(record: Record, exchange: Exchange | None) -> str:

@@ -218,6 +218,28 @@ def test_what_is_not_measured_counts_nothing_and_the_model_stays(folder: Path) -
     assert one["tests"]["basic_tool_calling"]["status"] == "failed"
 
 
+def test_json_is_asked_by_mode_first_and_plainly_where_that_is_refused(folder: Path) -> None:
+    def respond(received: Received) -> Answer:
+        if "response_format" in received.json:
+            return refusal(400, "response_format is not supported", param="response_format")
+        words = received.json["messages"][0]["content"].rpartition(". ")[2]
+        return completion(json.dumps(dict(pair.split(": ") for pair in words.split(", "))))
+
+    with one_model(respond) as server:
+        run(server.url)
+    test = results(folder)["m"]["tests"]["json_mode"]
+    assert test["status"] == "passed"
+    assert "response_format is not supported" in str(test["details"])
+
+
+def test_fenced_json_is_a_finding(folder: Path) -> None:
+    with Vendor(models=["json-fencer"]) as vendor:
+        run(vendor.url)
+    test = results(folder)["json-fencer"]["tests"]["json_mode"]
+    assert test["status"] == "failed"
+    assert "json.fenced" in test["details"]["findings"]
+
+
 def test_gpt_models_are_left_out_and_said_to_be(folder: Path) -> None:
     with Vendor(models={"my-GPT-4": "faithful", "other": "faithful"}) as vendor:
         said = run(vendor.url, "--quick").stdout

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -429,6 +430,55 @@ def test_raw_completions_need_a_tokenizer(dataset: Path) -> None:
     done = subprocess.run([*program, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--tokenizer-model" in done.stderr
+
+
+MARKED = (
+    "Let me look.<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>'
+)
+
+
+class Tokenizer:
+    """Stands in for the library's, which the project does not depend on."""
+
+    chat_template = "yes"
+
+    @classmethod
+    def from_pretrained(cls, name: str) -> Tokenizer:
+        assert name == "moonshotai/tokenizer"
+        return cls()
+
+    def apply_chat_template(self, messages: list[dict[str, Any]], **settings: Any) -> str:
+        return f"{len(settings['tools'])} tools|" + "|".join(str(message["content"]) for message in messages)
+
+
+def raw_completion(received: Received) -> Answer:
+    choice = {"index": 0, "text": MARKED, "finish_reason": "stop"}
+    answer = {"id": "c", "object": "text_completion", "created": 1, "model": "kimi-k2", "choices": [choice]}
+    if not received.json.get("stream"):
+        return Answer(answer)
+    parts = [{**answer, "choices": [{**choice, "text": part, "finish_reason": None}]} for part in MARKED.split("|")]
+    for place, part in enumerate(parts[1:]):
+        part["choices"][0]["text"] = "|" + MARKED.split("|")[place + 1]
+    last = {**answer, "choices": [{**choice, "text": ""}]}
+    lines = [f"data: {json.dumps(part)}\n\n" for part in (*parts, last)]
+    return Answer("".join([*lines, "data: [DONE]\n\n"]).encode(), headers={"Content-Type": "text/event-stream"})
+
+
+def test_raw_completions_are_rendered_and_read_streaming_and_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = types.ModuleType("transformers")
+    library.AutoTokenizer = Tokenizer  # type: ignore[attr-defined]  # a module made here
+    monkeypatch.setitem(sys.modules, "transformers", library)
+    write_rows(folder / "rows.jsonl", [row(1), row(2, stream=True)])
+    with Scripted(raw_completion) as server:
+        verify(server, "--use-raw-completions", "--tokenizer-model", "moonshotai/tokenizer", model="kimi-k2")
+        assert {received.path for received in server.received} == {"/v1/completions"}
+        assert all(received.json["prompt"].startswith("1 tools|What is the weather") for received in server.received)
+    for one in rows():
+        (call,) = one["response"]["choices"][0]["message"]["tool_calls"]
+        assert (one["finish_reason"], one["tool_calls_valid"]) == ("tool_calls", True)
+        assert call["id"] == "functions.get_weather:0"
+        assert call["function"] == {"name": "get_weather", "arguments": '{"city": "Paris"}'}
 
 
 def test_the_tools_are_judged_by_the_rows_own_schema(folder: Path) -> None:

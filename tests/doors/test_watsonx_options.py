@@ -219,6 +219,8 @@ def test_the_region_chooses_the_address(folder: Path) -> None:
 
 def test_api_version_and_project_reach_the_server(known: WatsonxVendor, folder: Path) -> None:
     run("test", "--model", GRANITE, "--iterations", "1", "--watsonx-api-version", "2024-01-01")
+    endpoint = ModelTester(Config(watsonx_api_version="2024-01-01")).client.endpoint()
+    assert endpoint.spec.options["api_version"] == "2024-01-01"
     bodies = [one for one in known.requests if one.model == GRANITE]
     assert bodies[0].body["project_id"] == known.project_id
     wrong = run("test", "--model", GRANITE, "--iterations", "1", "--watsonx-project-id", "elsewhere", code=1)
