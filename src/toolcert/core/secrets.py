@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 HIDDEN = "[secret]"
 _SHORTEST_ERASED = 6
 """Erasing a shorter value would tear harmless text apart ("x" is a common dummy key)."""
+_PLACEHOLDERS = frozenset({"ollama", "lm-studio", "openai", "litellm", "string", "api-key", "api_key"})
+"""Given where a server wants any key at all; erased, they would tear names such as `ollama/llama3` apart."""
 _PASSWORD_PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^&#]*)", re.IGNORECASE)
 
 
@@ -67,9 +70,11 @@ class Eraser:
     def add(self, secret: Secret) -> None:
         """Erase this secret from now on (tokens are learnt while running)."""
         value = secret.reveal()
-        if len(value) >= _SHORTEST_ERASED and value not in self._texts:
-            self._texts.append(value)
-            self._bytes.append(value.encode())
+        if len(value) < _SHORTEST_ERASED or value.lower() in _PLACEHOLDERS:
+            return
+        # The longest first: a secret that begins with another must not leave its end behind.
+        self._texts = sorted({*self._texts, *_written_forms(value)}, key=len, reverse=True)
+        self._bytes = [text.encode() for text in self._texts]
 
     def text(self, text: str) -> str:
         """`text` without any known secret."""
@@ -84,3 +89,9 @@ class Eraser:
             if value in data:
                 data = data.replace(value, HIDDEN.encode())
         return data
+
+
+def _written_forms(value: str) -> set[str]:
+    """A secret as servers echo it: plain, inside JSON, inside an address."""
+    in_json = json.dumps(value)[1:-1]
+    return {value, in_json, in_json.replace("/", "\\/"), quote(value, safe="")}
