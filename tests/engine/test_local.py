@@ -9,7 +9,7 @@ import pytest
 
 from toolcert.core.cases import Case
 from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted
-from toolcert.core.exchanges import Attempt, Exchange
+from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
 from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
@@ -17,15 +17,17 @@ from toolcert.core.requests import Request
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.plan import OnAttempt, Session
 
+BUSY = Fault(kind=FaultKind.RATE_LIMITED, message="busy", status=429)
 STARTED = RunStarted(manifest=Manifest(run="r", job="probe", started_at=0.0, toolcert="0"), total=None)
 
 
 class Server:
-    """A session that answers after a while and remembers how many were in flight."""
+    """A session that answers after a while, at the last of so many attempts, and remembers what it was asked."""
 
     def __init__(self, seconds: float = 0.0, attempts: int = 1) -> None:
         self.seconds, self.attempts = seconds, attempts
         self.asked: list[str] = []
+        self.sent = 0
         self.now = self.most = 0
 
     async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
@@ -35,8 +37,10 @@ class Server:
         await asyncio.sleep(self.seconds)
         self.now -= 1
         for number in range(1, self.attempts + 1):
+            self.sent += 1
             if on_attempt is not None:
-                on_attempt(Attempt(number=number, started_at=0.0))
+                on_attempt(Attempt(number=number, started_at=0.0, fault=BUSY if number < self.attempts else None))
+            await asyncio.sleep(0)
         return Exchange(request=request, status=200)
 
 
@@ -141,9 +145,32 @@ async def test_the_request_budget_is_kept_and_no_case_vanishes() -> None:
     assert outcomes.count(Outcome.SKIPPED) == 13
 
 
-async def test_retries_count_against_the_budget() -> None:
-    _, server = await run(Cases([case(str(n)) for n in range(20)]), max_requests=9, concurrency=1, server=Server(0, 3))
-    assert len(server.asked) == 3
+@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize("budget", [1, 9, 10, 11])
+async def test_no_retry_breaks_the_budget(budget: int, concurrency: int) -> None:
+    cases = Cases([case(str(n)) for n in range(20)])
+    events, server = await run(cases, max_requests=budget, concurrency=concurrency, server=Server(0, 3))
+    assert server.sent <= budget
+    assert len(finished(events)) == 20
+    if concurrency == 1:
+        assert server.sent == budget
+
+
+async def test_the_last_answer_before_the_limit_is_told() -> None:
+    events, _ = await run(Cases([case("1")]), max_requests=1, server=Server(0, 2))
+    assert [record.reason for record in finished(events)] == ["the limit of 1 requests was reached after: busy"]
+
+
+async def test_a_request_set_aside_for_a_retry_that_does_not_come_is_there_for_others() -> None:
+    class Refusing(Server):
+        async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+            self.asked.append(request.model)
+            if on_attempt is not None:
+                on_attempt(Attempt(number=1, started_at=0.0, fault=BUSY))
+            return Exchange(request=request, status=429, fault=BUSY)
+
+    _, server = await run(Cases([case(str(n)) for n in range(9)]), max_requests=5, concurrency=1, server=Refusing())
+    assert len(server.asked) == 5
 
 
 async def test_our_own_bug_surfaces_and_what_was_done_is_reported() -> None:
@@ -163,6 +190,19 @@ async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:
     assert events[-1].interrupted
     assert len(server.asked) == 3
     assert len(finished(events)) == 3
+
+
+async def test_what_was_interrupted_can_go_on_undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of grace ends with its run: the next one on the same loop must not be cancelled by it."""
+    monkeypatch.setattr("toolcert.engine.local.GRACE_SECONDS", 0.15)
+    events: list[Event] = []
+    server = Server(0.1)
+    engine = LocalEngine({"a": server, "b": server}, concurrency={"a": 1, "b": 1}, handlers=[events.append])
+    asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
+    assert (await engine.run(Cases([case("1"), case("2")]), OneRequest(), STARTED)).interrupted
+    server.seconds = 0.3
+    assert not (await engine.run(Cases([case("2")]), OneRequest(), STARTED)).interrupted
+    assert [record.case for record in finished(events)] == ["1", "2"]
 
 
 async def test_a_second_ctrl_c_stops_at_once() -> None:

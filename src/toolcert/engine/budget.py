@@ -9,7 +9,7 @@ from toolcert.engine.plan import OnAttempt, Session
 
 
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
-    """No request is left for this run."""
+    """No request is left for this run; the message is the last answer's fault, where there was one."""
 
 
 class Budget:
@@ -23,10 +23,17 @@ class Budget:
     def spent(self) -> bool:
         return self._left is not None and self._left <= 0
 
-    def take(self) -> None:
-        """Use one request."""
+    def take(self, after: str = "") -> None:
+        """Set one request aside before it is sent; BudgetSpent where none is left."""
+        if self.spent:
+            raise BudgetSpent(after)
         if self._left is not None:
             self._left -= 1
+
+    def give_back(self) -> None:
+        """The request that was set aside is not needed."""
+        if self._left is not None:
+            self._left += 1
 
 
 class BudgetedSession:
@@ -37,20 +44,20 @@ class BudgetedSession:
         self._budget = budget
 
     async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
-        if self._budget.spent:
-            raise BudgetSpent
         self._budget.take()
 
         def counted(attempt: Attempt) -> None:
-            if attempt.number > 1:
-                self._budget.take()
             if on_attempt is not None:
                 on_attempt(attempt)
+            if attempt.fault is not None:
+                # For the attempt that may follow: once it is sent it is too late to ask.
+                self._budget.take(attempt.fault.message)
 
-        return await self._session.ask(request, on_attempt=counted)
+        exchange = await self._session.ask(request, on_attempt=counted)
+        if exchange.fault is not None:
+            self._budget.give_back()
+        return exchange
 
     async def models(self) -> list[ModelInfo]:
-        if self._budget.spent:
-            raise BudgetSpent
         self._budget.take()
         return await self._session.models()

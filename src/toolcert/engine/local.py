@@ -39,17 +39,18 @@ class LocalEngine:
         begun = time.monotonic()
         queue = CaseQueue(plan.sources())
         self._emit(started)
-        interrupted = False
+        grace: asyncio.TimerHandle | None = None
 
         def wind_down() -> None:
-            nonlocal interrupted
-            interrupted = True
+            nonlocal grace
             queue.close()
-            asyncio.get_running_loop().call_later(GRACE_SECONDS, self._cancel)
+            grace = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._cancel)
 
         with on_interrupt(wind_down, self._cancel):
             await self._work_off(plan, work, queue)
-        finished = RunFinished(interrupted=interrupted, seconds=time.monotonic() - begun)
+        if grace is not None:
+            grace.cancel()  # the loop may be the caller's, and this engine may run again on it
+        finished = RunFinished(interrupted=grace is not None, seconds=time.monotonic() - begun)
         self._emit(finished)
         return finished
 
@@ -84,11 +85,12 @@ class LocalEngine:
 
         try:
             return await work.perform(case, session, on_attempt)
-        except BudgetSpent:
-            return self._over_budget(case)
+        except BudgetSpent as spent:
+            return self._over_budget(case, str(spent))
 
-    def _over_budget(self, case: Case) -> Record:
-        return skipped(case, f"the limit of {self._budget.limit} requests was reached")
+    def _over_budget(self, case: Case, last: str = "") -> Record:
+        after = f" after: {last}" if last else ""
+        return skipped(case, f"the limit of {self._budget.limit} requests was reached{after}")
 
     def _budgeted(self, sessions: Mapping[str, Session]) -> dict[str, Session]:
         return {name: BudgetedSession(session, self._budget) for name, session in sessions.items()}
@@ -123,13 +125,6 @@ async def _first_failure(workers: Sequence[asyncio.Task[None]]) -> None:
     if not workers:
         return
     done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-    pending = set(workers) - done
-    while pending and not any(_failed(task) for task in done):
-        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
     for task in done:
-        if _failed(task):
+        if not task.cancelled():
             task.result()
-
-
-def _failed(task: asyncio.Task[None]) -> bool:
-    return not task.cancelled() and task.exception() is not None
