@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import CallsField, Reply
-from toolcert.core.requests import Request, RequestKind
-from toolcert.wire.reading import read_completion
+from toolcert.core.requests import RequestKind
 from wire.streams import USAGE, codes, evidence, read
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Paris"}'}}
@@ -163,11 +161,6 @@ def test_a_completion_is_text() -> None:
     answer = {"choices": [{"index": 0, "text": "<tool_call>", "finish_reason": "length"}], "usage": USAGE}
     reply = plain(answer, kind=RequestKind.COMPLETIONS)
     assert (reply.content, reply.finish_reason, reply.usage, codes(reply)) == ("<tool_call>", "length", USAGE, [])
-
-
-def test_a_completion_can_be_read_whatever_the_request_says() -> None:
-    exchange = Exchange(request=Request(body={}), payload=b'{"choices":[{"text":"hi"}]}')
-    assert read_completion(exchange).content == "hi"
 
 
 def test_a_chat_answer_is_no_completion() -> None:

@@ -33,9 +33,6 @@ class AttemptMade(Value):
 
     case: Case
     attempt: Attempt
-    in_flight: int = 0
-    limit: int = 0
-    """How many requests the endpoint's adaptive limit allows now."""
 
 
 class CaseFinished(Value):

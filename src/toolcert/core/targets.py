@@ -1,4 +1,4 @@
-"""Where models are served and what they are: endpoints, targets, models."""
+"""Where models are served and what they are: endpoints and models."""
 
 from __future__ import annotations
 
@@ -48,10 +48,3 @@ class ModelInfo(Value):
     """What the listing claims about tool calling; None where it says nothing."""
     label: str | None = None
     raw: JsonObject = {}
-
-
-class Target(Value):
-    """One model at one endpoint."""
-
-    endpoint: str
-    model: str

@@ -22,10 +22,6 @@ class Ask:
         self.option = option
         """What stands after the fault's code in the model id."""
 
-    def with_body(self, body: JsonObject) -> Ask:
-        """The same request, asked differently."""
-        return Ask(body, number=self.number, option=self.option)
-
     def with_option(self, option: str) -> Ask:
         """The same request for a fault with its own option."""
         return Ask(self.body, number=self.number, option=option)

@@ -8,11 +8,8 @@ stream.one_piece. All that can be told from the fields of the reply is left to t
 
 from __future__ import annotations
 
-import msgspec
-
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import Reply
-from toolcert.core.requests import Request, RequestKind
 from toolcert.wire.plain import read_plain
 from toolcert.wire.streamed import read_stream
 
@@ -20,11 +17,3 @@ from toolcert.wire.streamed import read_stream
 def read_reply(exchange: Exchange) -> Reply:
     """The first choice of an answer, plain or streamed, with every irregularity named."""
     return read_stream(exchange) if exchange.event_stream else read_plain(exchange)
-
-
-def read_completion(exchange: Exchange) -> Reply:
-    """The same for the older `/completions` protocol: its text becomes `content`."""
-    if exchange.request.kind is not RequestKind.COMPLETIONS:
-        request = Request(body=exchange.request.body, kind=RequestKind.COMPLETIONS)
-        exchange = msgspec.structs.replace(exchange, request=request)
-    return read_reply(exchange)

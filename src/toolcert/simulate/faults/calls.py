@@ -8,7 +8,7 @@ from toolcert.core.values import JsonObject
 from toolcert.simulate.asking import Ask
 from toolcert.simulate.faults.base import PLAIN, Stage, fault
 from toolcert.simulate.faults.shaping import calls, message, say
-from toolcert.simulate.situations import A_CALL, A_SECOND_CALL, TWO_CALLS, WORDS
+from toolcert.simulate.situations import A_CALL, TWO_CALLS, WORDS
 
 
 def markup(found: list[JsonObject], form: str = "") -> str:
@@ -89,10 +89,6 @@ def id_duplicate(body: JsonObject, ask: Ask) -> JsonObject:
     for place, call in enumerate(calls(body)):
         call["id"] = f"call_{place + 1}" if ask.option == "turns" else "call_1"
     return body
-
-
-DUPLICATE_ACROSS_TURNS = A_SECOND_CALL
-"""Shows `fault:call.id_duplicate:turns`."""
 
 
 @fault("call.id_format", Stage.BODY, A_CALL, option="kimi")
