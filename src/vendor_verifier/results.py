@@ -14,6 +14,7 @@ from toolcert.core.records import Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import RequestKind
 from toolcert.core.values import JsonObject
+from toolcert.reports.json_report import whole
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.files import write_whole
 from toolcert.runs.reader import RunReader
@@ -88,7 +89,8 @@ def _reply(exchange: Exchange, adapter: ModelAdapter) -> Reply:
 def _error(record: Record, exchange: Exchange | None) -> str:
     """Why there is no answer, in the form that readers of these files look for a status in."""
     status = exchange.fault.status if exchange is not None and exchange.fault is not None else None
-    return record.reason if status is None else f"Error code: {status} - {record.reason}"
+    reason = str(whole(record.reason))
+    return reason if status is None else f"Error code: {status} - {reason}"
 
 
 def _valid(record: Record, finish: str | None) -> bool | None:
@@ -111,5 +113,17 @@ def _response(exchange: Exchange | None, reply: Reply | None) -> Any:
     assert exchange is not None
     assert reply is not None
     if not exchange.event_stream and exchange.request.kind is RequestKind.CHAT:
-        return msgspec.json.decode(exchange.payload)
-    return reply.as_completion()
+        written = (
+            exchange.payload.strip().replace(b"\n", b" ").replace(b"\r", b" ")
+        )  # JSON has breaks outside text only
+        if _is_json(written):
+            return msgspec.Raw(written)
+    return whole(reply.as_completion())
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from toolcert.core.records import Record
 from toolcert.core.values import JsonObject
 
-_TOKENS = ("prompt_tokens", "completion_tokens", "total_tokens")
-
 
 class Totals:
     """Takes rows one by one."""
@@ -19,7 +17,7 @@ class Totals:
         self._statuses: Counter[str] = Counter()
         self._finishes: Counter[str] = Counter()
         self._validity: Counter[bool] = Counter()
-        self._tokens: Counter[str] = Counter()
+        self._tokens = Counter(prompt_tokens=0, completion_tokens=0)
         self._began: float | None = None
         self._ended: float | None = None
 
@@ -30,10 +28,9 @@ class Totals:
             self._finishes[row["finish_reason"] or "none"] += 1
         if row["tool_calls_valid"] is not None:
             self._validity[row["tool_calls_valid"]] += 1
-        usage = row["response"].get("usage") if isinstance(row["response"], dict) else None
-        for name in _TOKENS:
-            count = usage.get(name) if isinstance(usage, dict) else None
-            self._tokens[name] += count if isinstance(count, int) else 0
+        if record.row is not None:
+            self._tokens["prompt_tokens"] += record.row.prompt_tokens or 0
+            self._tokens["completion_tokens"] += record.row.completion_tokens or 0
         self._note_time(record)
 
     def _note_time(self, record: Record) -> None:
@@ -57,7 +54,7 @@ class Totals:
             "finish_others_detail": dict(sorted(others.items())),
             "schema_validation_error_count": self._validity[False],
             "successful_tool_call_count": self._validity[True],
-            "usage": {name: self._tokens[name] for name in _TOKENS},
+            "usage": {**self._tokens, "total_tokens": self._tokens.total()},
             "eval_started_at": datetime.fromtimestamp(began, UTC).isoformat(),
             "eval_finished_at": datetime.fromtimestamp(ended, UTC).isoformat(),
             "eval_duration_ms": round(1000 * (ended - began)),

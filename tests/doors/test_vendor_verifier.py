@@ -500,3 +500,27 @@ def test_an_answer_that_is_no_chat_completion_is_a_failure(folder: Path) -> None
     with Scripted(respond) as server:
         verify(server, code=3)
     assert rows()[0]["status"] == "failed"
+
+
+ODD = {
+    "half a surrogate pair": rb'"\ud800"',
+    "a line break": rb'"one\ntwo"',
+    "a line separator": b'"\xe2\x80\xa8"',
+    "a number of 5000 digits": b'"n", "odd": ' + b"9" * 5000,
+    "a number beyond doubles": b'null, "odd": 1e999',
+}
+
+
+@pytest.mark.parametrize("content", ODD.values(), ids=ODD)
+def test_odd_answers_are_written_as_they_came(content: bytes, folder: Path) -> None:
+    body = b'{\n "id": "c", "choices": [{"index": 0, "finish_reason": "stop",\r\n'
+    body += b'"message": {"role": "assistant", "content": '
+    write_rows(folder / "rows.jsonl", [row(1)])
+    with Scripted(lambda _: Answer(body + content + b"}}]}\n")) as server:
+        result = CliRunner().invoke(
+            cli, ["rows.jsonl", "--model", "m", "--base-url", server.url], catch_exceptions=False
+        )
+    assert result.exit_code in (0, 3)
+    (line,) = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
+    assert line.endswith(b"}\n")
+    assert summary()["success_count"] + summary()["failure_count"] == 1
