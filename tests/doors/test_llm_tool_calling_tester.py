@@ -18,6 +18,7 @@ import llm_tool_calling_tester as door
 from llm_tool_calling_tester import ModelTester, ModelTestRunner, TestResult, TestStatus, config
 from llm_tool_calling_tester.main import cli
 from support.scripted import Answer, Received, Scripted, completion, refusal
+from support.walking import blocks, replaced
 from toolcert.core.targets import ModelInfo
 from toolcert.simulate import Vendor
 from toolcert.simulate.personas import MALFORMED, SCORING
@@ -395,6 +396,19 @@ async def test_a_test_is_added_by_a_method_and_a_weight(
     runner.print_console_summary([one])
     assert "✅ politeness" in capsys.readouterr().out
     assert "politeness" in runner.generate_summary([one]).test_statistics
+
+
+async def test_the_documented_way_to_add_a_test_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs/migrating/llm-tool-calling-tester.md"
+    (snippet,) = blocks(page.read_text("utf-8"), "python")
+    monkeypatch.setattr(config, "AUTONOMOUS_AGENT_WEIGHTS", {**config.AUTONOMOUS_AGENT_WEIGHTS})
+    with one_model(lambda _: completion("Hello!")) as server:
+        names: dict[str, Any] = {}
+        exec(replaced(snippet, {"http://localhost:8317/v1": server.url}), names)
+        async with names["runner"].tester:
+            (one,) = await names["runner"].run_tests([ModelInfo(id="m")])
+    assert one.tests["greeting"].status is TestStatus.PASSED
+    assert one.overall_score == round(100 * 10 / 110, 2)
 
 
 def test_an_interrupted_run_is_gone_on_with(folder: Path) -> None:
