@@ -40,8 +40,9 @@ lint: $(VENV)/.lock ## lint only
 docs: $(VENV)/.lock $(VENV)/.package ## regenerate the generated pages of docs/reference
 	$(BIN)/python scripts/docs.py
 
-picture: $(VENV)/.lock $(VENV)/.package $(VENV)/.model ## draw the README's picture of the demo again
+picture: $(VENV)/.lock $(VENV)/.package $(VENV)/.model ## draw the pictures of the documentation again (needs chromium)
 	$(BIN)/python scripts/picture.py docs/images/demo.svg 41 demo
+	$(BIN)/python scripts/screenshots.py
 
 lock: ## resolve the lock files again (make lock ARGS=--upgrade for newest versions)
 	$(PYTHON) scripts/lock.py $(ARGS)

@@ -1,0 +1,99 @@
+"""Take the pictures of the pages in docs/images: the probe page of a real demo run, the others of invented runs.
+
+python scripts/screenshots.py [NAME ...]     probe, probe-phone, verify, compare; all without a name
+
+Needs chromium and the development dependencies. Pictures are small: the top of each page, as a reader first sees it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from playwright.sync_api import ViewportSize, sync_playwright
+
+from toolcert.reports.extras import Extras
+from toolcert.reports.formats import render
+from toolcert.verify.summary import summarise
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+class Picture(NamedTuple):
+    """What is shown, and how much of it."""
+
+    page: Callable[[Path], Path]
+    width: int
+    height: int
+    theme: Literal["light", "dark"] = "light"
+    opened: str = ""
+    """A row that is opened first."""
+
+
+def demo_page(folder: Path) -> Path:
+    """The page of `toolcert demo`, kept for the second picture of it."""
+    page = folder / "demo" / "report.html"
+    if not page.exists():
+        program = Path(sys.executable).with_name("toolcert")
+        words = ["demo", "--no-local", "--suite", "full", "--iterations", "5", "--quiet", "--output", str(page.parent)]
+        subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL)
+    return page
+
+
+def verify_page(folder: Path) -> Path:
+    from reports.verify_samples import write_verify_run  # type: ignore[import-not-found]  # the tests join the path below
+
+    run = write_verify_run(folder / "verify", rows=2000)
+    return _written(folder / "verify.html", render("verify", "html", summarise(run), Extras(run=str(run))))
+
+
+def compare_page(folder: Path) -> Path:
+    from reports.compare_samples import make_comparison  # type: ignore[import-not-found]  # the same
+
+    return _written(folder / "compare.html", render("compare", "html", make_comparison(folder / "compare", rows=600)))
+
+
+def _written(path: Path, page: str | bytes) -> Path:
+    path.write_text(str(page), encoding="utf-8")
+    return path
+
+
+PICTURES = {
+    "probe": Picture(demo_page, 1180, 1440),
+    "probe-phone": Picture(demo_page, 390, 844, theme="dark"),
+    "verify": Picture(verify_page, 1180, 1000, opened="#f-args\\.schema\\.required > summary"),
+    "compare": Picture(compare_page, 1180, 1000),
+}
+
+
+def main(*names: str) -> int:
+    sys.path.insert(0, str(ROOT / "tests"))
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        print("chromium is not on the PATH", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        for name in names or PICTURES:
+            picture = PICTURES[name]
+            size = ViewportSize(width=picture.width, height=picture.height)
+            page = browser.new_page(viewport=size, color_scheme=picture.theme)
+            page.goto(picture.page(Path(folder)).as_uri())
+            if picture.opened:
+                page.click(picture.opened)
+                page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=IMAGES / f"{name}.png")
+            page.close()
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
