@@ -42,7 +42,7 @@ def result_of(record: Record, test: str) -> TestResult:
         status=status,
         latency_ms=round(sum(_milliseconds(exchange) for exchange in exchanges), 1),
         error=None if status is TestStatus.PASSED else reason,
-        details={"findings": list(record.codes), **record.detail.figures},
+        details={"findings": list(record.codes), "measured": record.outcome.measured, **record.detail.figures},
     )
 
 
@@ -52,7 +52,7 @@ def record_of(result: TestResult, case: Case) -> Record:
         case=case.key,
         endpoint=case.endpoint,
         model=case.model,
-        outcome=_BACK[result.status],
+        outcome=_BACK[result.status] if result.details.get("measured", True) else Outcome.NOT_MEASURED,
         reason=result.error or "",
         at=time.time(),
         probe=ProbeFacts(probe=case.probe or "", iteration=1),

@@ -67,7 +67,7 @@ def _evidence(run: ProbeRun, config: Config) -> Mapping[str, dict[str, Any]]:
     asked = {"client": config.client_type.value, "iterations": config.iterations, "threshold": RELIABILITY_THRESHOLD}
     found = {one.model: {"model_version": one.model, "actual_result": one.reason} for one in run.summary.models}
     for record in RunReader(Path(run.folder)).records():
-        if "test_prompt" not in found[record.model] and record.detail.exchanges:
+        if "test_prompt" not in found.get(record.model, {"test_prompt": ""}) and record.detail.exchanges:
             found[record.model] = _row(record)
     return {model: row | {"test_config": json.dumps(asked)} for model, row in found.items()}
 

@@ -72,6 +72,6 @@ class ModelTester:
     def _folder(self, endpoint: Endpoint) -> str:
         """Where the evidence goes: kept where logs are kept, and there an interrupted run is gone on with."""
         if self.config.keeps_logs:
-            return str(unfinished_run(Path(self.config.log_dir), endpoint))
+            return str(unfinished_run(Path(self.config.log_dir), endpoint, iterations=self.config.iterations))
         self._scratch = TemporaryDirectory(prefix="watsonx-tool-tester-")
         return str(Path(self._scratch.name) / "run")

@@ -24,6 +24,7 @@ from toolcert.simulate import Vendor
 from toolcert.simulate.personas import MALFORMED, SCORING
 
 TESTS = ["basic_tool_calling", "tool_output_reasoning", "multi_tool_calling", "json_mode", "streaming_tool_calls"]
+PAGE = Path(__file__).resolve().parents[2] / "docs/migrating/llm-tool-calling-tester.md"
 STATUSES = ["passed", "failed", "error", "skipped"]
 CATEGORIES = ["recommended", "partial_support", "no_tool_calling"]
 IDS = {"type": "array", "items": {"type": "string"}}
@@ -399,8 +400,7 @@ async def test_a_test_is_added_by_a_method_and_a_weight(
 
 
 async def test_the_documented_way_to_add_a_test_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs/migrating/llm-tool-calling-tester.md"
-    (snippet,) = blocks(page.read_text("utf-8"), "python")
+    (snippet,) = blocks(PAGE.read_text("utf-8"), "python")
     monkeypatch.setattr(config, "AUTONOMOUS_AGENT_WEIGHTS", {**config.AUTONOMOUS_AGENT_WEIGHTS})
     with one_model(lambda _: completion("Hello!")) as server:
         names: dict[str, Any] = {}
@@ -409,6 +409,19 @@ async def test_the_documented_way_to_add_a_test_works(folder: Path, monkeypatch:
             (one,) = await names["runner"].run_tests([ModelInfo(id="m")])
     assert one.tests["greeting"].status is TestStatus.PASSED
     assert one.overall_score == round(100 * 10 / 110, 2)
+
+
+def test_what_was_not_measured_is_asked_again_when_a_run_is_gone_on_with(folder: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        vendor.outage("429", retry_after=0, model="faithful")
+        run(vendor.url, "--quick", "--output-dir", "out")
+        assert report(folder, "out")["results"][0]["tests"]["basic_tool_calling"]["status"] == "failed"
+        vendor.restore()
+        (manifest,) = (folder / "out/runs").glob("*/manifest.json")
+        manifest.write_text(manifest.read_text().replace('"interrupted"', '"was"').replace('"finished_at"', '"ended"'))
+        run(vendor.url, "--quick", "--output-dir", "out")
+    latest = max((folder / "out").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    assert json.loads(latest.read_text())["results"][0]["overall_score"] == 25.0
 
 
 def test_an_interrupted_run_is_gone_on_with(folder: Path) -> None:

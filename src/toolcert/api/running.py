@@ -36,14 +36,15 @@ def run_folder(output: Path | None, run: str) -> Path:
     return output or RUNS / f"{time.strftime('%Y%m%d-%H%M%S')}-{run}"
 
 
-def unfinished_run(parent: Path, endpoint: Endpoint) -> Path:
-    """The folder of the newest run below `parent` if it was interrupted lately at the same address, else a new one."""
+def unfinished_run(parent: Path, endpoint: Endpoint, *, iterations: int | None = None) -> Path:
+    """The folder of the newest run below `parent` if it was interrupted lately and asked the same, else a new one."""
     from toolcert.runs.reader import is_run, read_manifest
 
     runs = sorted(folder for folder in parent.glob("*") if is_run(folder))
     if runs:
         last = read_manifest(runs[-1])
-        same = [spec.base_url for spec in last.endpoints] == [endpoint.spec.base_url]
+        asked = [(spec.base_url, spec.options) for spec in last.endpoints]
+        same = asked == [(endpoint.spec.base_url, endpoint.spec.options)] and last.iterations == iterations
         open_end = last.interrupted or last.finished_at is None
         if same and open_end and time.time() - last.started_at < TAKEN_UP_WITHIN:
             return runs[-1]
