@@ -8,7 +8,8 @@ from textwrap import dedent
 import pytest
 
 from support.probing import probe_models
-from toolcert.core.errors import ScenarioError, UsageError
+from toolcert.api.probing import ProbeOptions, probe_async
+from toolcert.core.errors import InputError, ScenarioError, UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.probes.scenarios import load_scenarios
 from toolcert.probes.scenarios.values import Accepted
@@ -290,3 +291,16 @@ def test_several_scenarios_fit_into_one_file(tmp_path: Path) -> None:
         expect: {text: {any_of: [hi, hello], lacks: [bye]}}
     """
     assert [probe.name for probe in load_scenarios(written(tmp_path, text))] == ["one", "two"]
+
+
+async def test_what_a_changed_scenario_measured_before_is_not_taken_over(tmp_path: Path) -> None:
+    path = written(tmp_path, BOOKING)
+    options = ProbeOptions(scenario=(str(path),), iterations=1, output=str(tmp_path / "run"))
+    with Vendor(models=["faithful"]) as vendor:
+        await probe_async(vendor.url, options=options)
+        asked = len(vendor.requests.bodies())
+        await probe_async(vendor.url, options=options)
+        assert len(vendor.requests.bodies()) == asked
+        path.write_text(BOOKING.replace("Oslo", "Bergen"))
+        with pytest.raises(InputError, match="other scenarios"):
+            await probe_async(vendor.url, options=options)

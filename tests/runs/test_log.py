@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,17 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import JsonObject
 from toolcert.runs.reader import RunReader
 from toolcert.runs.resume import resume, start_afresh
-from toolcert.runs.writer import RECORDS, RunWriter, repair_tail
+from toolcert.runs.writer import MANIFEST, RECORDS, RunWriter, repair_tail
 
 
-def manifest(base_url: str = "http://127.0.0.1:1/v1", job: str = "probe") -> Manifest:
-    spec = EndpointSpec(name="e", base_url=base_url)
-    return Manifest(run="r1", job=job, started_at=1.0, toolcert="0", endpoints=(spec,))
+def manifest(
+    base_url: str = "http://127.0.0.1:1/v1", job: str = "probe", extra_body: JsonObject | None = None, **parameters: Any
+) -> Manifest:
+    spec = EndpointSpec(name="e", base_url=base_url, extra_body=extra_body or {})
+    return Manifest(run="r1", job=job, started_at=1.0, toolcert="0", endpoints=(spec,), parameters=parameters)
 
 
 def record(number: int, outcome: Outcome = Outcome.PASSED) -> Record:
@@ -79,6 +83,16 @@ def test_a_folder_of_another_endpoint_or_job_is_refused(tmp_path: Path) -> None:
         resume(tmp_path, manifest(job="verify"))
 
 
+def test_measurements_of_another_way_of_asking_are_not_taken_over(tmp_path: Path) -> None:
+    """The key of a case names endpoint, model, probe and iteration, and not how it was asked."""
+    write(tmp_path, record(1))
+    with pytest.raises(InputError, match=r"other max tokens.*--fresh"):
+        resume(tmp_path, manifest(max_tokens=16))
+    with pytest.raises(InputError, match="another extra body"):
+        resume(tmp_path, manifest(extra_body={"top_k": 1}))
+    assert len(resume(tmp_path, manifest(temperature=None))) == 1
+
+
 def test_fresh_forgets_the_records_only(tmp_path: Path) -> None:
     write(tmp_path, record(1))
     (tmp_path / "notes.txt").write_text("mine")
@@ -92,6 +106,14 @@ def test_two_writers_cannot_share_a_folder(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="another toolcert"):
         RunWriter(tmp_path, manifest())
     first.close()
+
+
+def test_a_writer_that_cannot_begin_lets_go_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).mkdir()
+    with pytest.raises(OutputError):
+        RunWriter(tmp_path, manifest())
+    (tmp_path / MANIFEST).rmdir()
+    RunWriter(tmp_path, manifest()).close()
 
 
 def test_a_full_disk_leaves_whole_lines_and_a_clear_error(tmp_path: Path) -> None:

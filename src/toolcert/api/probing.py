@@ -22,6 +22,7 @@ from toolcert.engine.plan import Session
 from toolcert.probes.base import Probe
 from toolcert.probes.live import ProbeSettings
 from toolcert.probes.plan import ProbePlan
+from toolcert.probes.scenarios import ScenarioProbe
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.probes.suites import choose_probes
 from toolcert.probes.summary import summarise
@@ -125,6 +126,12 @@ class ProbeJob:
             settings = msgspec.structs.replace(settings, max_tokens=self.options.max_tokens)
         return ProbeWork(settings, own=[probe for probe in self.probes if probe.group == "scenario"])
 
+    def _parameters(self) -> JsonObject:
+        """What shapes the requests, scenarios included: their files may change between two runs."""
+        scenarios = {probe.name: probe.digest for probe in self.probes if isinstance(probe, ScenarioProbe)}
+        asked = {"temperature": self.options.temperature, "max_tokens": self.options.max_tokens}
+        return asked | ({"scenarios": scenarios} if scenarios else {})
+
     def _manifest(self, endpoints: Sequence[Endpoint]) -> Manifest:
         return Manifest(
             run=new_run_id(),
@@ -137,7 +144,7 @@ class ProbeJob:
             probes=tuple(probe.name for probe in self.probes),
             iterations=self.options.iterations,
             threshold=self.options.threshold,
-            parameters={"temperature": self.options.temperature, "max_tokens": self.options.max_tokens},
+            parameters=self._parameters(),
             argv=without_secrets(sys.argv),
             versions=versions(),
         )

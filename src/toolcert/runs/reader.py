@@ -45,13 +45,6 @@ class RunReader:
         """Every record, evidence included."""
         return self._decoded(decode_record)
 
-    def find(self, wanted: Callable[[Record], bool]) -> Record | None:
-        """The first record whose verdict fields satisfy `wanted`, whole."""
-        for line in self.lines():
-            if wanted(decode_head(line)):
-                return decode_record(line)
-        return None
-
     def _decoded(self, decode: Callable[[bytes], T]) -> Iterator[T]:
         for number, line in enumerate(self.lines(), 1):
             try:

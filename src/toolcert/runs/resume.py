@@ -71,17 +71,26 @@ def start_afresh(folder: Path) -> None:
 
 
 def _refuse_another_run(folder: Path, old: Manifest, new: Manifest) -> None:
-    """A folder holds one run: another job in it would make figures that belong to neither."""
+    """A folder holds one run: other ways of asking in it would make figures that belong to neither."""
     if old.job != new.job:
         raise InputError(
             f"{folder} holds a {old.job} run; this is a {new.job} run.", remedy="Choose another --output, or --fresh."
         )
-    if new.job == "verify":
-        return  # the key of a row covers its endpoint, so rows of another one are asked again
-    known = {spec.name: spec.base_url for spec in old.endpoints}
+    for difference in _differences(old, new):
+        raise InputError(
+            f"{folder} holds measurements {difference}.", remedy="Choose another --output, or --fresh to forget them."
+        )
+
+
+def _differences(old: Manifest, new: Manifest) -> Iterator[str]:
+    """What was asked elsewhere or otherwise; the key of a case covers none of it."""
+    known = {spec.name: spec for spec in old.endpoints}
     for spec in new.endpoints:
-        if known.get(spec.name, spec.base_url) != spec.base_url:
-            raise InputError(
-                f"{folder} holds measurements of {spec.name} at {known[spec.name]}, not at {spec.base_url}.",
-                remedy="Choose another --output, or --fresh to forget them.",
-            )
+        before = known.get(spec.name, spec)
+        if before.base_url != spec.base_url:
+            yield f"of {spec.name} at {before.base_url}, not at {spec.base_url}"
+        if before.extra_body != spec.extra_body:
+            yield f"of {spec.name} with another extra body"
+    for name in sorted({*old.parameters, *new.parameters}):
+        if old.parameters.get(name) != new.parameters.get(name):
+            yield f"with other {name.replace('_', ' ')}"

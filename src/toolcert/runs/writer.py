@@ -30,13 +30,16 @@ class RunWriter:
         self.manifest = manifest
         self._keep = keep
         self._path = folder / RECORDS
+        self._file = -1
+        self._synced = time.monotonic()
         with output_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = hold(folder)
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
-        self._synced = time.monotonic()
-        repair_tail(self._path)
-        write_manifest(folder, manifest)
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, CaseFinished):
@@ -66,7 +69,14 @@ class RunWriter:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-            self._lock.close()
+        self._lock.close()
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        with output_errors(self._path):
+            self._file = os.open(self._path, flags, 0o644)
+        repair_tail(self._path)
+        write_manifest(self.folder, self.manifest)
 
     def _write_all(self, line: bytes) -> None:
         try:

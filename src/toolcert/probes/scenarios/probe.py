@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 
@@ -32,6 +33,11 @@ class ScenarioProbe:
         self.meaning = scenario.meaning or "The user's own expectation is met."
         self.needs = scenario.needs
         self.requests = 2 if scenario.results else 1
+
+    @property
+    def digest(self) -> str:
+        """Tells one version of the scenario from another."""
+        return hashlib.blake2b(msgspec.json.encode(self.scenario), digest_size=8).hexdigest()
 
     async def run(self, talk: Conversation) -> ProbeResult:
         scenario = filled(self.scenario, talk)
