@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import comparing
+import history
 import measure
 import probing
 import starting
@@ -30,6 +31,7 @@ CELLS: tuple[tuple[str, Cell], ...] = (
     ("P7", starting.help_text),
     ("P8", verifying.first_chunk),
     ("P9", probing.whole_run),
+    ("P10", history.views),
 )
 HEADINGS = ("", "what", "measured", "goal", "then", "")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
 from enum import StrEnum
 
 from toolcert.core.values import Value
@@ -51,57 +53,70 @@ class Outage(Value):
     reason: str = ""
 
 
+class _Course:
+    """A model's tested days, and those that say something about it, to be looked at from any day."""
+
+    def __init__(self, history: ModelHistory) -> None:
+        self.history = history
+        self.tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED]
+        self.asked = [day for day in self.tested if day.status in _ASKED]
+        self._tested_days = [day.day for day in self.tested]
+        self._asked_days = [day.day for day in self.asked]
+
+    def last_tested(self, until: str) -> Day | None:
+        place = bisect_right(self._tested_days, until)
+        return self.tested[place - 1] if place else None
+
+    def last_asked(self, until: str) -> Sequence[Day]:
+        """The last two days up to one, the newer last."""
+        place = bisect_right(self._asked_days, until)
+        return self.asked[max(0, place - 2) : place]
+
+
 def latest_changes(histories: Iterable[ModelHistory], last_run_day: str) -> list[Change]:
     """What changed on the last day with a run, model by model."""
-    known = list(histories)
-    before = _run_day_before(known, last_run_day)
-    changes = [change for history in known if (change := _change(history, last_run_day, before)) is not None]
+    return _changes([_Course(history) for history in histories], last_run_day)
+
+
+def recent_changes(histories: Iterable[ModelHistory], last: str, days: int) -> list[Change]:
+    """What changed on the last days with a run, newest first."""
+    courses = [_Course(history) for history in histories]
+    run_days = sorted({day.day for course in courses for day in course.tested if day.day <= last}, reverse=True)
+    return [change for day in run_days[:days] for change in _changes(courses, day)]
+
+
+def _changes(courses: Sequence[_Course], run_day: str) -> list[Change]:
+    yesterday = (date.fromisoformat(run_day) - timedelta(days=1)).isoformat()
+    earlier = [day.day for course in courses if (day := course.last_tested(yesterday)) is not None]
+    before = max(earlier, default=None)
+    changes = [change for course in courses if (change := _change(course, run_day, before)) is not None]
     order = list(ChangeKind)
     return sorted(changes, key=lambda change: (order.index(change.kind), change.model))
 
 
-def recent_changes(histories: Sequence[ModelHistory], last: str, days: int) -> list[Change]:
-    """What changed on the last days with a run, newest first."""
-    run_days = sorted(_run_days(histories, last), reverse=True)[:days]
-    return [change for day in run_days for change in latest_changes(histories, day)]
-
-
-def _run_days(histories: Iterable[ModelHistory], last: str) -> set[str]:
-    return {
-        day.day
-        for history in histories
-        for day in history.days
-        if day.day <= last and day.status is not DayStatus.NOT_TESTED
-    }
-
-
-def _run_day_before(histories: Iterable[ModelHistory], last_run_day: str) -> str | None:
-    return max((day for day in _run_days(histories, last_run_day) if day < last_run_day), default=None)
-
-
-def _change(history: ModelHistory, last_run_day: str, day_before: str | None) -> Change | None:
-    tested = [day for day in history.days if day.status is not DayStatus.NOT_TESTED and day.day <= last_run_day]
-    if not tested:
+def _change(course: _Course, run_day: str, day_before: str | None) -> Change | None:
+    history, tested, asked = course.history, course.last_tested(run_day), course.last_asked(run_day)
+    if tested is None:
         return None
-    asked = [day for day in tested if day.status in _ASKED]
-    if tested[-1].day != last_run_day:
-        return _made(history, ChangeKind.GONE, tested[-1], None) if tested[-1].day == day_before else None
-    if not asked or asked[-1].day != last_run_day:
+    if tested.day != run_day:
+        return _made(history, ChangeKind.GONE, tested, None) if tested.day == day_before else None
+    if not asked or asked[-1].day != run_day:
         return None
     if len(asked) == 1:
-        new = day_before is not None and history.first_seen == last_run_day
+        new = day_before is not None and history.first_seen == run_day
         return _made(history, ChangeKind.NEW_MODEL, None, asked[-1]) if new else None
-    kind = _kind(asked[-2], asked[-1], ever=any(day.status in _GOOD for day in asked[:-1]))
+    kind = _kind(asked[-2], asked[-1])
     return None if kind is None else _made(history, kind, asked[-2], asked[-1])
 
 
-def _kind(before: Day, after: Day, *, ever: bool) -> ChangeKind | None:
+def _kind(before: Day, after: Day) -> ChangeKind | None:
     if after.status is DayStatus.BROKEN:
         return ChangeKind.NEWLY_BROKEN if before.status in _GOOD else None
     if after.status not in _GOOD:
         return None
     if before.status not in _GOOD:
-        return ChangeKind.BACK_AGAIN if ever else ChangeKind.NEWLY_WORKING
+        # Only a model that worked at some time can be broken.
+        return ChangeKind.BACK_AGAIN if before.status is DayStatus.BROKEN else ChangeKind.NEWLY_WORKING
     if after.status is before.status:
         return None
     return {

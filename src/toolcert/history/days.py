@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics import Rate, reaches
 from toolcert.core.values import Value
 from toolcert.history.observation import Observation, Span
 
@@ -120,16 +120,21 @@ def _span(seen: dict[str, list[Observation]]) -> Span:
 def _day(day: str, found: Sequence[Observation], threshold: float, *, worked: bool) -> Day:
     if not found:
         return Day(day=day, status=DayStatus.NOT_TESTED)
-    calling = sum((one.calling for one in found), Rate())
-    handling = sum((one.handling for one in found), Rate())
     last = found[-1]
+    calling, handling, call, answer = last.calling, last.handling, last.call_p50, last.answer_p50
+    if len(found) > 1:
+        calling = sum((one.calling for one in found), Rate())
+        handling = sum((one.handling for one in found), Rate())
+        call = _last_known(one.call_p50 for one in found)
+        answer = _last_known(one.answer_p50 for one in found)
+    refused = any(one.unsupported for one in found)
     return Day(
         day=day,
-        status=_status(calling, handling, threshold, worked=worked, refused=any(one.unsupported for one in found)),
+        status=_status(calling, handling, threshold, worked=worked, refused=refused),
         calling=calling,
         handling=handling,
-        call_p50=_last_known(one.call_p50 for one in found),
-        answer_p50=_last_known(one.answer_p50 for one in found),
+        call_p50=call,
+        answer_p50=answer,
         reason=last.reason,
         run=last.run,
     )
@@ -143,8 +148,10 @@ def _status(calling: Rate, handling: Rate, threshold: float, *, worked: bool, re
         return DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED
     if handling.n and not handling.k:
         return DayStatus.CALLS_ONLY
-    rates = [rate.value for rate in (calling, handling) if rate.value is not None]
-    return DayStatus.WORKING if min(rates) >= threshold else DayStatus.UNRELIABLE
+    reached = reaches(calling.k, calling.n, threshold) and (
+        not handling.n or reaches(handling.k, handling.n, threshold)
+    )
+    return DayStatus.WORKING if reached else DayStatus.UNRELIABLE
 
 
 def _last_known(values: Iterable[float | None]) -> float | None:

@@ -83,10 +83,12 @@ class HistoryStore:
             query = query.where(table.c.day <= until)
         with transaction(self._engine, write=False) as connection:
             seen = _findings(connection, since) if findings else {}
-            for row in connection.execute(query):
-                fields = _fields(row)
-                key = (row.run, row.endpoint, row.model, row.probe)
-                yield Observation(**fields, findings=tuple(seen.get(key, ())))
+            names = [column.name for column in columns]
+            # In parts and without a mapping a row: years of many models are read for one page.
+            for part in connection.execute(query).partitions(_BATCH):
+                for row in part:
+                    found = tuple(seen.get((row.run, row.endpoint, row.model, row.probe), ())) if seen else ()
+                    yield Observation(**dict(zip(names, row, strict=True)), findings=found)
 
     def sightings(
         self, *, models: Collection[str], since: str, until: str

@@ -11,7 +11,7 @@ from toolcert.history.days import DayStatus
 from toolcert.reports.html.charts.svg import at, end_anchor, fluid
 
 BARS = 24
-HEIGHT = 40
+NUMBERS = 15
 _FORMS: dict[DayStatus, tuple[tuple[float, float], ...]] = {
     DayStatus.WORKING: ((0, 24),),
     DayStatus.UNRELIABLE: ((8, 16),),
@@ -43,7 +43,14 @@ def days_chart(statuses: Sequence[DayStatus], marks: Sequence[Mark], label: str)
         f'<svg class="bars-of-days" width="100%" height="{BARS}" viewBox="0 0 {number} {BARS}" '
         f'preserveAspectRatio="none">{bars}</svg>'
     )
-    return fluid(HEIGHT if marks else BARS, body + "".join(_mark(mark, number) for mark in marks), label)
+    return fluid(BARS, body, label) + (_marks(marks, number) if marks else Markup(""))
+
+
+def _marks(marks: Sequence[Mark], number: int) -> Markup:
+    """The numbers below; a picture of its own, because links inside an image cannot be reached by all."""
+    body = "".join(_mark(mark, number) for mark in marks)
+    opening = f'<svg class="chart fluid marks" role="group" aria-label="Notes" width="100%" height="{NUMBERS}">'
+    return Markup(f"{opening}{body}</svg>")  # noqa: S704 - numbers only
 
 
 def _path(statuses: Sequence[DayStatus], wanted: DayStatus) -> str:
@@ -61,9 +68,10 @@ def _mark(mark: Mark, number: int) -> str:
     start, end = mark.first / number, (mark.last + 1) / number
     middle = (start + end) / 2
     return (
-        f'<a class="mark" href="#note-{mark.number}" data-from="{mark.first}" data-to="{mark.last + 1}">'
-        f'<line class="p95" x1="{at(start)}" x2="{at(end)}" y1="27.5" y2="27.5"/>'
-        f'<text class="strong" x="{at(middle)}" y="39" text-anchor="{end_anchor(middle)}">{mark.number}</text></a>'
+        f'<a class="mark" href="#note-{mark.number}" aria-label="Note {mark.number}" '
+        f'data-from="{mark.first}" data-to="{mark.last + 1}">'
+        f'<line class="p95" x1="{at(start)}" x2="{at(end)}" y1="3.5" y2="3.5"/>'
+        f'<text class="strong" x="{at(middle)}" y="15" text-anchor="{end_anchor(middle)}">{mark.number}</text></a>'
     )
 
 
