@@ -42,6 +42,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "doctor": Entry("toolcert.cli.doctor:doctor", "Find out why an endpoint does not work."),
     },
     "Set up": {
+        "init": Entry("toolcert.cli.init:init", "Write a commented toolcert.toml, and a CI workflow if wanted."),
         "simulate": Entry(
             "toolcert.cli.simulate:simulate", "Serve simulated models, faithful and faulty, to test clients with."
         ),

@@ -1,0 +1,112 @@
+"""`toolcert report`: any finished run, in any format, at any time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from reports.verify_samples import write_verify_run
+from toolcert import Endpoint, ProbeOptions, probe
+from toolcert.api.reporting import report
+from toolcert.cli.main import cli
+from toolcert.simulate import Vendor
+
+FORMATS = ("html", "json", "junit", "markdown", "csv", "badge")
+
+
+@pytest.fixture(scope="module")
+def probe_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("probe") / "run"
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        probe(Endpoint(vendor.url), options=ProbeOptions(suite="quick", iterations=2, output=str(folder)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def verify_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_verify_run(tmp_path_factory.mktemp("verify") / "run", rows=30)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def toolcert(*words: object) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+@pytest.mark.parametrize("job", ["probe", "verify"])
+def test_every_format_from_one_call(job: str, request: pytest.FixtureRequest) -> None:
+    run = request.getfixturevalue(f"{job}_run")
+    options = [word for name in FORMATS for word in (f"--{name}", f"out/{name}")]
+    done = toolcert("report", run, *options)
+    assert done.exit_code == 0, done.output
+    made = {name: Path("out", name).read_text("utf-8") for name in FORMATS}
+    assert made["html"].startswith("<!doctype html>")
+    assert json.loads(made["json"])["format"] == f"toolcert.{job}/1"
+    assert ET.fromstring(made["junit"]).tag == "testsuites"
+    assert made["markdown"].startswith("### ")
+    assert len(list(csv.reader(io.StringIO(made["csv"])))) > 2
+    assert json.loads(made["badge"])["schemaVersion"] == 1
+
+
+@pytest.mark.parametrize("job", ["probe", "verify"])
+def test_without_a_format_the_result_is_printed_again(job: str, request: pytest.FixtureRequest) -> None:
+    done = toolcert("report", request.getfixturevalue(f"{job}_run"))
+    assert done.exit_code == 0
+    assert "models" in done.output if job == "probe" else "rows" in done.output
+
+
+def test_a_report_can_be_made_again_and_is_the_same(probe_run: Path) -> None:
+    for name in ("one.html", "two.html"):
+        assert toolcert("report", probe_run, "--html", name).exit_code == 0
+    assert Path("one.html").read_bytes() == Path("two.html").read_bytes()
+
+
+def test_stdout_carries_the_report_alone(probe_run: Path) -> None:
+    done = toolcert("report", probe_run, "--json", "-")
+    assert json.loads(done.output)["summary"]["models"]
+
+
+def test_two_reports_in_one_place_are_refused(probe_run: Path) -> None:
+    done = toolcert("report", probe_run, "--json", "-", "--csv", "-")
+    assert done.exit_code == 2
+    assert "--json and --csv both go to standard output" in done.output
+
+
+def test_not_measured_can_count_as_skipped(verify_run: Path) -> None:
+    toolcert("report", verify_run, "--junit", "error.xml")
+    toolcert("report", verify_run, "--junit", "skipped.xml", "--junit-not-measured", "skipped")
+    assert int(ET.parse("error.xml").getroot().get("errors", "0")) > 0
+    assert ET.parse("skipped.xml").getroot().get("errors") == "0"
+
+
+def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
+    done = toolcert("report", tmp_path, "--html", "x.html")
+    assert done.exit_code == 2
+    assert "not a run of toolcert" in done.output
+    assert not Path("x.html").exists()
+
+
+def test_an_older_results_file_is_judged_and_reported(tmp_path: Path) -> None:
+    from compare.making import same_rows, write_results
+
+    results = write_results(tmp_path / "results.jsonl", same_rows(20))
+    done = toolcert("report", results, "--csv", "rows.csv", "--html", "page.html")
+    assert done.exit_code == 0, done.output
+    assert len(Path("rows.csv").read_text().splitlines()) == 21
+    assert "From rows to valid calls" in Path("page.html").read_text()
+
+
+def test_the_library_writes_the_same(probe_run: Path) -> None:
+    loaded = report(probe_run, json="library.json")
+    toolcert("report", probe_run, "--json", "command.json")
+    assert Path("library.json").read_bytes() == Path("command.json").read_bytes()
+    assert loaded.job == "probe"
