@@ -142,7 +142,7 @@ def _save(tester: ModelTester, handler: ResultHandler, results: list[dict[str, A
     if config.json_path:
         handler.save_json(results, config.json_path)
     extras = Extras(run=run.folder)
-    if config.save_history:
+    if config.save_history and not run.interrupted:
         from watsonx_tool_tester import history
 
         history.save_history(run, config)
