@@ -70,3 +70,23 @@ async def test_what_passes_without_understanding(server: Any, passing: set[str])
     passed = {record.probe.probe for record in probed.records if record.probe and record.outcome is Outcome.PASSED}
     assert passed == passing
     assert probed.model("m").score.high < 50
+
+
+async def test_silence_is_no_obedience() -> None:
+    """A model that calls, and says nothing at all where calls are forbidden, has not answered in words."""
+
+    def script(received: Received) -> Answer:
+        answer = completion("", **USAGE)
+        if received.json.get("tool_choice") != "none":
+            city = received.json["messages"][-1]["content"].rpartition(" ")[2].rstrip(".")
+            call = _call(0, {"name": "get_weather", "parameters": {"enum": [{"city": city}]}})
+            choice = answer.body["choices"][0]
+            choice["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
+            choice["finish_reason"] = "tool_calls"
+        return answer
+
+    with Scripted(script) as running:
+        probed = await probe_models(running.url, ["m"], probes=["choice_none"])
+    assert probed.record("m", "basic").outcome is Outcome.PASSED
+    record = probed.record("m", "choice_none")
+    assert (record.outcome, record.reason) == (Outcome.FAILED, "answers with nothing under tool_choice none")

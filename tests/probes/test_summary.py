@@ -6,10 +6,12 @@ import msgspec
 import pytest
 
 from support.probing import probe_models
+from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
-from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.targets import EndpointSpec, ModelInfo
+from toolcert.probes.gates import failed_gates
 from toolcert.probes.latency import MOST_SAMPLES, Times
 from toolcert.probes.scorecard import Category, ProbeSummary
 from toolcert.probes.summary import Summariser, summarise
@@ -70,6 +72,20 @@ async def test_causes_are_grouped_over_models_with_one_request_that_shows_them()
     assert first.count == sum("call.in_text" in record.codes for record in probed.records)
     severities = [cause.severity for cause in probed.summary.causes]
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
+
+
+@pytest.mark.parametrize("severities", [("warning", "error"), ("error", "warning")])
+def test_a_finding_is_as_grave_as_its_worst_case_in_whatever_order_they_come(severities: tuple[str, str]) -> None:
+    """`--fail-on error` must not depend on which case ended first."""
+    records = []
+    for number, severity in enumerate(severities, start=1):
+        found = Finding(code="args.empty", severity=Severity(severity), evidence=severity)
+        record = record_of("a", Outcome.FAILED, iteration=number)
+        records.append(msgspec.structs.replace(record, codes=("args.empty",), detail=Detail(findings=(found,))))
+    summary = summarise(manifest_of("a"), records)
+    [cause] = summary.causes
+    assert (cause.severity, cause.count, cause.example.evidence) == (Severity.ERROR, 2, "error")
+    assert failed_gates(summary, None, ["error"])
 
 
 def test_models_without_a_single_record_are_there() -> None:

@@ -26,9 +26,11 @@ class Sightings:
         """Count a record once for each of its codes."""
         for code in record.codes:
             self._counts[code] = self._counts.get(code, 0) + 1
-            if code not in self._examples:
-                found = next((found for found in record.detail.findings if found.code == code), None)
-                self._severities[code] = kind_of(code).severity if found is None else found.severity
+            found = next((found for found in record.detail.findings if found.code == code), None)
+            severity = kind_of(code).severity if found is None else found.severity
+            # The worst one stands for all: a harmless case that came first must not keep a gate open.
+            if code not in self._examples or WEIGHT[severity] < WEIGHT[self._severities[code]]:
+                self._severities[code] = severity
                 self._examples[code] = self._example(record, found)
 
     def __iter__(self) -> Iterator[FindingCount]:

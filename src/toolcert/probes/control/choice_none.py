@@ -30,4 +30,6 @@ class ChoiceNone(ScriptedProbe):
             return failed("calls a tool under tool_choice none")
         if any(found.code in ("call.in_text", "call.in_reasoning") for found in turn.findings):
             return failed("leaks the call as text under tool_choice none")
+        if not turn.text.strip() and turn.answer.finish_reason != "length":
+            return failed("answers with nothing under tool_choice none")
         return passed()
