@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from toolcert.api.reporting import LoadedRun, load_run
 from toolcert.cli import reporting
 from toolcert.cli.consoles import stdout_console
-from toolcert.core.errors import ExitCode
+from toolcert.core.errors import ExitCode, OutputError
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.reports.ordering import in_order
 from toolcert.settings import Settings
@@ -27,8 +30,18 @@ def _print(loaded: LoadedRun, settings: Settings) -> None:
     if isinstance(loaded.summary, ProbeSummary):
         from toolcert.reports.console_probe import print_probe
 
-        print_probe(in_order(loaded.summary, settings.sort), stdout_console(), report=loaded.folder)
+        summary = in_order(loaded.summary, settings.sort)
+        print_probe(summary, stdout_console(), report=loaded.folder, examples=_examples(loaded.folder, summary))
     else:
         from toolcert.reports.console_verify import print_verify
 
         print_verify(loaded.summary, stdout_console(), slices=settings.slice, report=loaded.folder)
+
+
+def _examples(folder: str, summary: ProbeSummary) -> Mapping[str, str]:
+    from toolcert.reports.examples import write_examples
+
+    try:
+        return write_examples(Path(folder), summary)
+    except OutputError:  # a run that is kept read-only is reported all the same, with longer curl lines
+        return {}
