@@ -400,3 +400,17 @@ def test_a_real_litellm_proxy(proxied: str, folder: Path) -> None:
     with (folder / "reports/history/test_results.csv").open() as file:
         assert [line["model_id"] for line in csv.DictReader(file)] == ["faithful", "text-caller"]
     assert "refus" in run("test", **(env | {"LITELLM_TOKEN": "sk-wrong-0123456789"}), code=1).stderr
+
+
+@pytest.mark.heavy
+@pytest.mark.needs("proxy")
+@pytest.mark.needs("shared")
+def test_the_litellm_examples_of_the_text_with_a_real_proxy(proxied: str, shared_dir: Path, folder: Path) -> None:
+    text = (shared_dir / "seeds/watsonx-tool-tester.md").read_text("utf-8")
+    values = {"http://localhost:8000": proxied, "YOUR_TOKEN": MASTER_KEY}
+    shell = [replaced(block, values) for block in blocks(text, "bash")]
+    walked = [one for block in shell for one in commands(block, "watsonx-tool-tester")]
+    examples = [(env, words) for env, words in walked if "litellm" in words or "LITELLM_URL" in env]
+    assert len(examples) == 2
+    for env, words in examples:
+        assert "✅ calls 5/5, handled 5/5" in row(run(*words, **env), "faithful")
