@@ -206,3 +206,13 @@ def test_several_endpoints_stand_side_by_side(tmp_path: Path) -> None:
     line = next(line for line in done.stdout.splitlines() if line.startswith("llama "))
     assert "100 recommended" in line
     assert "no tool calling" in line
+
+
+def test_sampling_options_reach_the_server(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        done = toolcert(
+            "probe", vendor.url, "-s", "quick", "-n", "1", "--seed", "7", "--temperature", "0.5", cwd=tmp_path
+        )
+        [body] = vendor.requests.bodies()
+    assert done.returncode == 0, done.stderr
+    assert (body["seed"], body["temperature"]) == (7, 0.5)

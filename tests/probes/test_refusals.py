@@ -7,6 +7,7 @@ import pytest
 from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from toolcert.core.outcomes import Outcome
+from toolcert.simulate import Vendor
 
 
 def refusing(field: str, status: int) -> Scripted:
@@ -155,3 +156,15 @@ async def test_the_listing_must_name_the_model() -> None:
     with Scripted(lambda _: Answer(b"nothing here", 404)) as server:
         probed = await probe_models(server.url, ["m"], probes=["model_listing"])
     assert probed.record("m", "model_listing").outcome is Outcome.FAILED
+
+
+async def test_a_parameter_left_out_is_no_retry() -> None:
+    """First tries are figures of their own: what a server refuses by rule has nothing to do with chance."""
+    with Vendor(models=["refuses-max-tokens", "overloaded"]) as vendor:
+        probed = await probe_models(
+            vendor.url, ["refuses-max-tokens", "overloaded"], probes=["basic"], iterations=3, retries=3, concurrency=1
+        )
+    facts = [record.probe for record in probed.records if record.probe is not None]
+    assert max(one.requests for one in facts if not one.retried) == 2
+    assert not any(record.probe and record.probe.retried for record in probed.records if record.model != "overloaded")
+    assert any(record.probe and record.probe.retried for record in probed.records if record.model == "overloaded")

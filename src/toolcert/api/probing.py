@@ -52,6 +52,8 @@ class ProbeOptions(Value):
     adaptive: bool = False
     max_tokens: int | None = None
     temperature: float | None = None
+    seed: int | None = None
+    """Sent with every request; servers that refuse it go without."""
     max_requests: int | None = None
     output: str | None = None
     fresh: bool = False
@@ -118,10 +120,7 @@ class ProbeJob:
         )
 
     def _work(self) -> ProbeWork:
-        parameters: JsonObject = {}
-        if self.options.temperature is not None:
-            parameters["temperature"] = self.options.temperature
-        settings = ProbeSettings(parameters=parameters)
+        settings = ProbeSettings(parameters={"temperature": self.options.temperature, "seed": self.options.seed})
         if self.options.max_tokens is not None:
             settings = msgspec.structs.replace(settings, max_tokens=self.options.max_tokens)
         return ProbeWork(settings, own=[probe for probe in self.probes if probe.group == "scenario"])
@@ -129,7 +128,7 @@ class ProbeJob:
     def _parameters(self) -> JsonObject:
         """What shapes the requests, scenarios included: their files may change between two runs."""
         scenarios = {probe.name: probe.digest for probe in self.probes if isinstance(probe, ScenarioProbe)}
-        asked = {"temperature": self.options.temperature, "max_tokens": self.options.max_tokens}
+        asked = {name: getattr(self.options, name) for name in ("temperature", "max_tokens", "seed")}
         return asked | ({"scenarios": scenarios} if scenarios else {})
 
     def _manifest(self, endpoints: Sequence[Endpoint]) -> Manifest:

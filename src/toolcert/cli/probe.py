@@ -13,7 +13,7 @@ from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
 @click.command(cls=SettingsCommand)
 @endpoint_arguments
 @use(
-    *(name for name in names(CONNECTION, ASKING, PROBING, OUTPUT) if name != "stream"),
+    *names(CONNECTION, ASKING, PROBING, OUTPUT),
     "history",
     "save-history",
     "days",

@@ -106,6 +106,7 @@ def probe_options(settings: Settings) -> ProbeOptions:
         adaptive=settings.adaptive,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
+        seed=settings.seed,
         max_requests=settings.max_requests,
         output=settings.output,
         fresh=settings.fresh,

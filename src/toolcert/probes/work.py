@@ -17,6 +17,7 @@ from toolcert.engine.plan import OnAttempt, Session
 from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn
 from toolcert.probes.live import LiveConversation, ProbeSettings
 from toolcert.probes.registry import find_probe
+from toolcert.wire.retry import is_retried
 
 
 class ProbeWork:
@@ -88,11 +89,16 @@ def _facts(case: Case, talk: LiveConversation, result: ProbeResult) -> ProbeFact
         handled=result.handled,
         seconds=tuple(turn.exchange.seconds or 0.0 for turn in talk.judged if turn.exchange.fault is None),
         first_token=_first_token(talk.judged),
-        retried=any(len(exchange.attempts) > 1 for exchange in exchanges),
+        retried=any(_retried(exchange) for exchange in exchanges),
         requests=talk.listings + sum(_sent(exchange) for exchange in exchanges),
         tokens_in=_tokens(talk.turns, "prompt_tokens"),
         tokens_out=_tokens(talk.turns, "completion_tokens"),
     )
+
+
+def _retried(exchange: Exchange) -> bool:
+    """Whether chance had a second chance; a refused parameter left out or a renewed token is none."""
+    return any(is_retried(attempt.number, attempt.status, attempt.fault) for attempt in exchange.attempts[:-1])
 
 
 def _sent(exchange: Exchange) -> int:

@@ -87,7 +87,9 @@ ASKING: tuple[Option, ...] = (
     ),
     Option(name="temperature", group=_BODY, kind=Number(0, 2), help="Sampling temperature."),
     Option(name="max-tokens", group=_BODY, kind=Whole(1), help="Most tokens an answer may have."),
-    Option(name="seed", group=_BODY, kind=Whole(), help="Seed for everything random, and sent where servers take one."),
+    Option(
+        name="seed", group=_BODY, kind=Whole(), help="Seed of what is drawn at random; probe sends it to the servers."
+    ),
     Option(
         name="dry-run",
         group=_COST,
