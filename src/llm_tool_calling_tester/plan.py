@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from llm_tool_calling_tester.statuses import record_of
 from llm_tool_calling_tester.tester import NAME, ModelTester
 from toolcert.core.cases import Case
-from toolcert.core.records import Record
+from toolcert.core.records import Detail, Record
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.plan import OnAttempt, Session
 
@@ -48,4 +48,6 @@ class TestWork:
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:  # noqa: ARG002 - the tester has its session
         """The record of one test."""
-        return record_of(await self._tester.run_test(case.probe or "", case.model), case)
+        test = case.probe or ""
+        result = await self._tester.run_test(test, case.model)
+        return record_of(result, case, self._tester.evidence.pop((case.model, test), Detail()))

@@ -46,7 +46,7 @@ def result_of(record: Record, test: str) -> TestResult:
     )
 
 
-def record_of(result: TestResult, case: Case) -> Record:
+def record_of(result: TestResult, case: Case, evidence: Detail) -> Record:
     """A result as the engine wants it; the result itself travels in its figures."""
     return Record(
         case=case.key,
@@ -56,7 +56,7 @@ def record_of(result: TestResult, case: Case) -> Record:
         reason=result.error or "",
         at=time.time(),
         probe=ProbeFacts(probe=case.probe or "", iteration=1),
-        detail=Detail(figures={"result": msgspec.to_builtins(result)}),
+        detail=msgspec.structs.replace(evidence, figures={"result": msgspec.to_builtins(result)}),
     )
 
 

@@ -14,6 +14,7 @@ from llm_tool_calling_tester.statuses import result_of
 from toolcert.api.endpoint import Endpoint
 from toolcert.core.cases import Case
 from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.records import Detail
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.endpoints.registry import open_endpoint
@@ -52,6 +53,8 @@ class ModelTester:
             retries=config.MAX_RETRIES,
             concurrency=max_workers,
         )
+        self.evidence: dict[tuple[str, str], Detail] = {}
+        """What was asked and answered, by model and test, until somebody takes it."""
         self._session: EndpointSession | None = None
 
     @property
@@ -123,4 +126,5 @@ class ModelTester:
     async def _probe(self, test: str, probe: Probe, model: str) -> TestResult:
         case = Case(key=f"{NAME}/{model}/{test}", endpoint=NAME, model=model, probe=probe.name, iteration=1)
         record = await ProbeWork(own=[probe]).perform(case, self.session, lambda _: None)
+        self.evidence[model, test] = record.detail
         return result_of(record, test)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from toolcert.cli.consoles import stderr_console
-from toolcert.cli.errors import run_guarded
+from toolcert.cli.errors import run_guarded, warn
 from toolcert.core.errors import ExitCode
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.outcomes import Outcome
@@ -62,6 +62,10 @@ def cli(api_key: str | None, **given: Any) -> None:
     validator = Validator(evaluation, api_key or os.environ.get(config.API_KEY_VARIABLE) or None)
     with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", stderr_console()) as display:
         summary = validator.run([display, _tell_bad_lines])
+    if validator.set_aside is not None:
+        click.echo(
+            f"The older results do not say where they were asked; they are kept as {validator.set_aside}.", err=True
+        )
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
     code = _exit_code(summary, interrupted=validator.interrupted)
     click.get_current_context().exit(code)

@@ -15,7 +15,7 @@ from toolcert.core.events import Handler
 from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.encoding import decode_head
-from toolcert.runs.files import write_whole
+from toolcert.runs.files import output_errors, write_whole
 from toolcert.runs.reader import RunReader, is_run
 from toolcert.verify.adapters import register_adapter
 from toolcert.verify.job import VerifyOptions
@@ -91,11 +91,14 @@ class Validator:
         self.evaluation = evaluation
         self._endpoint = evaluation.endpoint(api_key)
         self.interrupted = False
+        self.set_aside: Path | None = None
+        """Where results went that cannot be gone on with."""
 
     def run(self, handlers: Sequence[Handler] = ()) -> JsonObject:
         """The summary; both files are written, also of a run that was interrupted or could not go on."""
         with verify_job(self.evaluation.file_path, self._endpoint, self.evaluation.options()) as job:
             if self.evaluation.incremental:
+                self.set_aside = set_aside_foreign(Path(self.evaluation.output), self.evaluation.folder)
                 forget_failures(self.evaluation.folder)
             try:
                 self.interrupted = wait_for(run_job(job, self._endpoint.key, handlers)).interrupted
@@ -109,6 +112,14 @@ class Validator:
         text = msgspec.json.format(msgspec.json.encode(summary), indent=4)
         write_whole(Path(self.evaluation.summary), [text, b"\n"])
         return summary
+
+
+def set_aside_foreign(output: Path, folder: Path) -> Path | None:
+    """Keep results of which nobody knows where they were asked: they are not gone on with, and not lost either."""
+    if is_run(folder) or not output.exists():
+        return None
+    with output_errors(output):
+        return output.rename(output.with_name(output.name + ".before"))
 
 
 def forget_failures(folder: Path) -> None:

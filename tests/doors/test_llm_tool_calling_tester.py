@@ -424,6 +424,15 @@ def test_what_was_not_measured_is_asked_again_when_a_run_is_gone_on_with(folder:
     assert json.loads(latest.read_text())["results"][0]["overall_score"] == 25.0
 
 
+def test_the_evidence_behind_every_verdict_is_kept(folder: Path) -> None:
+    with Vendor(models=["score-30"]) as vendor:
+        run(vendor.url)
+    (log,) = (folder / "output/runs").glob("*/records.jsonl")
+    records = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert len(records) == 5
+    assert all(record["detail"]["exchanges"] for record in records)
+
+
 def test_an_interrupted_run_is_gone_on_with(folder: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
         run(vendor.url)

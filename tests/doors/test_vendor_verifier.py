@@ -342,6 +342,17 @@ def test_incremental_after_an_interruption(folder: Path) -> None:
     assert [one["data_index"] for one in rows()] == list(range(1, 41))
 
 
+def test_results_of_another_tool_are_kept_and_not_gone_on_with(dataset: Path) -> None:
+    """They do not say which endpoint answered, so nothing of them may be mixed in."""
+    (dataset / "results.jsonl").write_text('{"data_index": 1}\n')
+    with Vendor(models=["faithful"]) as vendor:
+        said = verify(vendor, "--incremental").stderr
+        assert vendor.requests.count() == 4
+    assert "results.jsonl.before" in said
+    assert (dataset / "results.jsonl.before").read_text() == '{"data_index": 1}\n'
+    assert len(rows()) == 4
+
+
 def test_the_adapters_of_the_text() -> None:
     assert type(get_adapter("gpt-4o")).__name__ == "GenericAdapter"
     assert type(get_adapter("moonshotai/Kimi-K2")) is type(get_adapter("anything", "kimi"))
