@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from diagnose.answers import asked, call, called, codes, found, said
+from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import Irregularity
+from toolcert.diagnose import examine
 
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}
 NOTICED_BY_THE_READER = [
@@ -48,6 +50,12 @@ def test_the_last_piece_of_the_arguments_is_missing() -> None:
 
 def test_usage_was_asked_for_and_does_not_come() -> None:
     assert codes(asked(**STREAM), said("Sunny.", streamed=True, usage=None)) == ["stream.usage_missing"]
+
+
+def test_usage_that_was_not_asked_for_in_the_end_is_not_missed() -> None:
+    """A server that refuses stream_options is asked again without."""
+    exchange = Exchange(request=asked(**STREAM), sent={"stream": True}, status=200)
+    assert examine(exchange, said("Sunny.", streamed=True, usage=None)) == ()
 
 
 def test_an_unreadable_answer_is_not_judged_further() -> None:

@@ -168,7 +168,8 @@ def args_truncated(view: View) -> Iterator[Evidence]:
 
 @check(USAGE_MISSING, When.STREAMED)
 def usage_missing(view: View) -> Iterator[Evidence]:
-    options = view.request.body.get("stream_options")
+    sent = view.request.body if view.exchange.sent is None else view.exchange.sent
+    options = sent.get("stream_options")  # left out where the server refuses it
     asked = isinstance(options, dict) and options.get("include_usage") is True
     if asked and view.reply.usage is None and view.reply.complete:
         yield Evidence(text="include_usage true, no usage in the stream")
