@@ -6,7 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -113,6 +113,21 @@ def test_every_command_explains_itself(name: str) -> None:
     assert result.output.startswith(f"Usage: toolcert {name} ")
     first_words = " ".join(table.COMMANDS[name].help.split()[:2])
     assert first_words in " ".join(result.output.split())
+
+
+def commands_below(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    yield command, context
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from commands_below(inner, click.Context(inner, context, info_name=name))
+
+
+def test_examples_in_every_help_keep_their_lines() -> None:
+    """Two backslashed letters instead of a backspace would run the examples together."""
+    for command, context in commands_below(cli, click.Context(cli, info_name="toolcert")):
+        assert "\\b" not in command.get_help(context), context.command_path
 
 
 def test_user_error_is_a_line_a_remedy_and_an_exit_code() -> None:

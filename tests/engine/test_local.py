@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pytest
 
 from toolcert.core.cases import Case
-from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted
+from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
 from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
@@ -188,6 +188,7 @@ async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:
     events, _ = await run(Cases([case(str(n)) for n in range(50)]), concurrency=3, server=server)
     assert isinstance(events[-1], RunFinished)
     assert events[-1].interrupted
+    assert sum(isinstance(event, RunStopping) for event in events) == 1
     assert len(server.asked) == 3
     assert len(finished(events)) == 3
 

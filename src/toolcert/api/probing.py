@@ -13,6 +13,7 @@ import msgspec
 from toolcert.api.endpoint import Endpoint, as_endpoint
 from toolcert.api.listing import choose_models
 from toolcert.api.running import new_run_id, open_sessions, run_folder, versions, wait_for
+from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import ModelInfo
@@ -53,13 +54,22 @@ class ProbeOptions(Value):
     max_tokens: int | None = None
     temperature: float | None = None
     seed: int | None = None
-    """Sent with every request; servers that refuse it go without."""
+    """Sent with every request, and makes nonces repeatable; without it each run has nonces of its own."""
     max_requests: int | None = None
     output: str | None = None
     fresh: bool = False
     keep: Keep = Keep.RAW
     prices: dict[str, tuple[float, float]] = {}
     """Model to price of a million tokens in and out."""
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise UsageError(f"iterations must be at least 1, not {self.iterations}.")
+        if self.adaptive and not 0 < self.threshold < 1:
+            raise UsageError(
+                f"no number of runs can decide whether a rate reaches a threshold of {self.threshold:g}.",
+                remedy="Leave out --adaptive, or choose a --threshold between 0 and 1.",
+            )
 
 
 class ProbeRun(Value):
@@ -120,7 +130,10 @@ class ProbeJob:
         )
 
     def _work(self) -> ProbeWork:
-        settings = ProbeSettings(parameters={"temperature": self.options.temperature, "seed": self.options.seed})
+        settings = ProbeSettings(
+            parameters={"temperature": self.options.temperature, "seed": self.options.seed},
+            seed=self.manifest.run if self.options.seed is None else str(self.options.seed),
+        )
         if self.options.max_tokens is not None:
             settings = msgspec.structs.replace(settings, max_tokens=self.options.max_tokens)
         return ProbeWork(settings, own=[probe for probe in self.probes if probe.group == "scenario"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -24,5 +26,16 @@ def confirm_requests(planned: int, endpoints: Sequence[EndpointSpec], *, yes: bo
     question = f"This sends up to {plural(planned, 'request')} to {elsewhere[0].base_url or elsewhere[0].name}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{question}.", remedy="Add --yes if that is meant, or set --max-requests.")
-    if not click.confirm(f"{question}. Go on?", err=True):
-        raise click.Abort
+    with _interruptible():
+        if not click.confirm(f"{question}. Go on?", err=True):
+            raise click.Abort
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a question at once: the event loop's own handler would wait for the answer first."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)

@@ -22,7 +22,7 @@ _NOT_TAKEN = ("stream", "list-probes")
     *names(DAILY),
 )
 def daily(endpoints: tuple[str, ...], settings: Settings) -> int:
-    r"""Probe, remember and publish: the run for every day.
+    """Probe, remember and publish: the run for every day.
 
     Probes the endpoints, adds the run to the history, writes report_DATE.html, latest_report.html, history.html and
     index.html into --report-dir, forgets what is older than --retention, and updates the marked section of --readme.
@@ -31,7 +31,7 @@ def daily(endpoints: tuple[str, ...], settings: Settings) -> int:
     \b
     toolcert daily --config toolcert.toml
     toolcert daily my-vendor --suite agent --fail-on error --readme README.md
-    """
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.cli import watching
 
     return watching.run(endpoints, settings)

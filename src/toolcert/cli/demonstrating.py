@@ -11,7 +11,7 @@ from toolcert.api.demo import demo_endpoints
 from toolcert.api.probing import DEFAULT_SUITE, ProbeOptions, ProbeRun, probe_job
 from toolcert.api.running import wait_for
 from toolcert.cli import reporting
-from toolcert.cli.consoles import stderr_console, stdout_console
+from toolcert.cli.consoles import announce_stop, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.examples import write_examples
@@ -46,4 +46,4 @@ async def _run(settings: Settings, *, local: bool) -> ProbeRun:
         async with probe_job(endpoints, options) as job:
             console = Console(quiet=True) if settings.quiet else stderr_console()
             with progress(f"demo  run {job.manifest.run}", console) as display:
-                return await job.run([display])
+                return await job.run([display, announce_stop(console)])

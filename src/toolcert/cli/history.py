@@ -76,14 +76,14 @@ def export(destination: str, settings: Settings) -> int:
 
 @_view("show", "Each model's status per day, and what changed.", "html")
 def show(model: str | None, settings: Settings) -> int:
-    r"""Each model's status per day, and what changed on the last one.
+    """Each model's status per day, and what changed on the last one.
 
     MODEL is an id, its last part, a pattern such as '*llama*' or a piece of the name.
 
     \b
     toolcert history show --days 30
     toolcert history show llama-3-3-70b --html history.html
-    """
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.cli import looking_back
 
     return looking_back.show(model, settings)

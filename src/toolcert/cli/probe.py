@@ -19,7 +19,7 @@ from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
     "days",
 )
 def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
-    r"""Probe models: do they call tools, rightly, and how surely?
+    """Probe models: do they call tools, rightly, and how surely?
 
     ENDPOINT is an address, a preset (see `toolcert endpoints`) or a name from toolcert.toml.
 
@@ -27,7 +27,7 @@ def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
     toolcert probe http://localhost:8000                 every model of a local server
     toolcert probe my-vllm -m 'qwen*' -n 20              some models, twenty times each
     toolcert probe openrouter groq -m '*llama*' --html r.html   the same model at two vendors
-    """
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.cli import probing
 
     if settings.list_probes:

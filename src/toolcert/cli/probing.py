@@ -14,7 +14,7 @@ from toolcert.api.running import wait_for
 from toolcert.cli import reporting
 from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
-from toolcert.cli.consoles import stderr_console, stdout_console
+from toolcert.cli.consoles import announce_stop, stderr_console, stdout_console
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
@@ -59,7 +59,7 @@ async def ask(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Se
         console = Console(quiet=True) if settings.quiet else stderr_console()
         title = f"probe {', '.join(endpoint.spec.name for endpoint in endpoints)}  run {job.manifest.run}"
         with progress(title, console) as display:
-            return await job.run([display])
+            return await job.run([display, announce_stop(console)])
 
 
 def conclude(result: ProbeRun, settings: Settings) -> int:
@@ -86,8 +86,10 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
 
 
 def first_fault(result: ProbeRun) -> str:
-    """Why the first model gave nothing, for the one line that explains exit code 3."""
-    return next((model.reason for model in result.summary.models if model.reason), "no model could be asked.")
+    """Why the first model that was asked gave nothing, for the one line that explains exit code 3."""
+    unmeasured = [model for model in result.summary.models if model.counts.not_measured] or result.summary.models
+    reason = next((model.reason for model in unmeasured if model.reason), "no model could be asked.")
+    return reason.removeprefix("Not measured: ")
 
 
 def probe_options(settings: Settings) -> ProbeOptions:
@@ -131,7 +133,8 @@ def print_plan(job: ProbeJob, console: Console) -> None:
         for model in models:
             note = "" if model.can_chat else f"  (not asked: {model.why_not})"
             console.print(f"  {model.id}{note}", highlight=False, markup=False)
-    console.print(f"{plural(len(job.probes), 'probe')}: {', '.join(probe.name for probe in job.probes)}")
+    names = ", ".join(probe.name for probe in job.probes)
+    console.print(f"{plural(len(job.probes), 'probe')}: {names}", highlight=False, soft_wrap=True)
     console.print(f"{plural(job.options.iterations, 'iteration')} each")
     console.print(
         f"up to {plural(job.plan.requests_planned(), 'request')}, retries apart; none was sent", highlight=False
@@ -142,7 +145,7 @@ def list_probes() -> int:
     """Suites and probes with what they cost and mean."""
     console = stdout_console()
     for suite in SUITES.values():
-        console.print(f"suite {suite.name:<8} {suite.title}", highlight=False)
+        console.print(f"suite {suite.name:<8} {suite.title}", highlight=False, soft_wrap=True)
     group = ""
     for entry in all_probes():
         if entry.group != group:

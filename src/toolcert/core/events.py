@@ -41,6 +41,13 @@ class CaseFinished(Value):
     record: Record
 
 
+class RunStopping(Value):
+    """The user interrupted: no more cases are taken, and answers under way may still arrive."""
+
+    grace: float
+    """Seconds they have."""
+
+
 class RunFinished(Value):
     """Nothing more will come."""
 
@@ -48,5 +55,5 @@ class RunFinished(Value):
     seconds: float = 0.0
 
 
-Event: TypeAlias = RunStarted | CaseStarted | AttemptMade | CaseFinished | RunFinished
+Event: TypeAlias = RunStarted | CaseStarted | AttemptMade | CaseFinished | RunStopping | RunFinished
 Handler: TypeAlias = Callable[[Event], None]

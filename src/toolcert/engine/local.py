@@ -7,7 +7,16 @@ import time
 from collections.abc import Mapping, Sequence
 
 from toolcert.core.cases import Case
-from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunFinished, RunStarted
+from toolcert.core.events import (
+    AttemptMade,
+    CaseFinished,
+    CaseStarted,
+    Event,
+    Handler,
+    RunFinished,
+    RunStarted,
+    RunStopping,
+)
 from toolcert.core.exchanges import Attempt
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import ProbeFacts, Record, RowFacts
@@ -44,6 +53,7 @@ class LocalEngine:
         def wind_down() -> None:
             nonlocal grace
             queue.close()
+            self._emit(RunStopping(grace=GRACE_SECONDS))
             grace = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._cancel)
 
         with on_interrupt(wind_down, self._cancel):

@@ -31,8 +31,9 @@ def _scores(summary: ProbeSummary, fail_under: float | None) -> Iterator[str]:
         return
     for model in summary.models:
         if model.category is Category.UNSUPPORTED:
-            continue  # a model that cannot chat was not asked and has no score
-        if model.score.low < fail_under:
+            if model.counts.unsupported:  # others cannot chat: they were not asked and have no score
+                yield f"{_name(summary, model)} refuses tools, so it does not reach {fail_under:g}."
+        elif model.score.low < fail_under:
             yield f"{_name(summary, model)} scores {model.score}, under {fail_under:g}."
 
 

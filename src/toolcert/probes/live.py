@@ -30,6 +30,8 @@ class ProbeSettings(Value):
     """An answer cut at this limit measures nothing, so it is generous; probes ask for short answers."""
     parameters: JsonObject = {}
     """More fields for every request, such as temperature; what a probe itself sets wins."""
+    seed: str = ""
+    """Goes into every nonce: with another seed a run asks anew, and no cache on the way knows the answers."""
 
 
 class LiveConversation:
@@ -102,4 +104,4 @@ class LiveConversation:
         return tuple(msgspec.structs.replace(found, turn=index) for found in examine(exchange, reply))
 
     def _digest(self, label: str) -> bytes:
-        return hashlib.blake2b(f"{self._key}\0{label}".encode(), digest_size=16).digest()
+        return hashlib.blake2b(f"{self._settings.seed}\0{self._key}\0{label}".encode(), digest_size=16).digest()
