@@ -13,6 +13,8 @@ from toolcert.reports.html.charts.svg import across, block, end_anchor, fluid, t
 
 HEIGHT = 56
 _LABELS = 4
+FEWEST = 4
+"""Rows at the end of the shortest axis of counts."""
 
 
 class Form(StrEnum):
@@ -33,8 +35,9 @@ class Track(Value):
 
     @property
     def top(self) -> float:
-        """The end of its axis."""
-        return nice_top(max((value for value in self.values if value is not None), default=1.0))
+        """The end of its axis; one retried row is not made to look like many."""
+        highest = max((value for value in self.values if value is not None), default=1.0)
+        return nice_top(max(highest, FEWEST) if self.form is Form.BARS else highest)
 
 
 def course(track: Track, starts: Sequence[float], end: float, width: float) -> Markup:

@@ -48,8 +48,8 @@ def _step_above(value: float) -> float:
 
 
 def nice_top(value: float) -> float:
-    """The next round number (1, 2, 3, 4, 5, 6 or 8 of a power of ten) at or above a value."""
+    """The next round number (1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 of a power of ten) at or above a value."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(digit * power for digit in (1, 2, 3, 4, 5, 6, 8, 10) if digit * power >= value * 0.999)
+    return next(digit * power for digit in (1, 1.2, 1.5, 2, 3, 4, 5, 6, 8, 10) if digit * power >= value * 0.999)
