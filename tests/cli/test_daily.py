@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -121,6 +122,7 @@ def test_the_second_run_of_a_day_asks_what_could_not_be_measured(days: Days) -> 
     days.run("2026-06-01", GOOD)
     whole = days.asked
     assert days.run("2026-06-02", GOOD, outage={}).returncode == 3
+    assert statuses(days.overview()) == {"alpha": ["working", "not_measured"], "beta": ["working", "not_measured"]}
     assert days.run("2026-06-02", GOOD, outage={"model": "beta"}).returncode == 0
     assert statuses(days.overview())["beta"] == ["working", "not_measured"]
     assert days.run("2026-06-02", GOOD).returncode == 0
@@ -128,6 +130,24 @@ def test_the_second_run_of_a_day_asks_what_could_not_be_measured(days: Days) -> 
     found = days.overview()
     assert statuses(found) == {"alpha": ["working", "working"], "beta": ["working", "working"]}
     assert [(day.calling.k, day.calling.n) for history in found.models for day in history.days] == [(5, 5)] * 4
+
+
+def test_another_machine_may_run_the_day_again(days: Days) -> None:
+    """Without the folder of the run everything is asked again, and replaces what the history had of the day."""
+    days.run("2026-06-01", GOOD)
+    shutil.rmtree(days.folder / "toolcert-runs")
+    assert days.run("2026-06-01", GOOD).returncode == 0
+    assert days.asked > 0
+    found = days.overview()
+    assert found.runs == 1
+    assert [day.calling.n for history in found.models for day in history.days] == [5, 5]
+
+
+def test_an_outage_in_the_evening_leaves_the_morning_as_it_was(days: Days) -> None:
+    days.run("2026-06-01", GOOD)
+    shutil.rmtree(days.folder / "toolcert-runs")
+    assert days.run("2026-06-01", GOOD, outage={}).returncode == 3
+    assert statuses(days.overview()) == {"alpha": ["working"], "beta": ["working"]}
 
 
 def test_what_is_older_than_the_retention_goes_by_the_date_of_the_run(days: Days) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,8 @@ class DailyOptions(Value):
     """Where the daily run keeps what; the names are those of the command's options."""
 
     history: str
+    endpoints: tuple[str, ...] = ()
+    """Names of what is probed; a history may hold other endpoints too."""
     date: str = ""
     """The day it counts for; empty is today (UTC)."""
     runs: str = str(RUNS)
@@ -50,13 +53,12 @@ def daily(probing: ProbeOptions, options: DailyOptions, ask: Ask) -> ProbeRun | 
     try:
         result = _complete(folder, probing) or ask(msgspec.structs.replace(probing, output=str(folder)))
     except NothingMeasuredError as error:
-        _remember_outage(options.history, day, error.message)
+        _remember_outage(options, day, error.message)
         publish(publication, None)
         raise
     if result is not None and not result.interrupted:
-        with HistoryStore(options.history) as store:
-            store.forget(_outage_id(day))
-        remember(result.summary, options.history, day=day)
+        # One name a day: a later run of the day replaces an earlier one, also that of another machine.
+        remember(msgspec.structs.replace(result.summary, run=_run_id(options, day)), options.history, day=day)
         publish(publication, result.summary)
     return result
 
@@ -89,19 +91,20 @@ def _lacks_something(summary: ProbeSummary) -> bool:
     return summary.nothing_measured or summary.totals.counts.not_measured > 0
 
 
-def _outage_id(day: str) -> str:
-    return f"outage-{day}"
+def _run_id(options: DailyOptions, day: str) -> str:
+    endpoints = blake2b("\n".join(sorted(options.endpoints)).encode(), digest_size=4).hexdigest()
+    return f"daily-{day}-{endpoints}"
 
 
-def _remember_outage(history: str, day: str, reason: str) -> None:
+def _remember_outage(options: DailyOptions, day: str, reason: str) -> None:
     """No model could even be listed: those of the last run are not measured today, which is no word on them."""
-    with HistoryStore(history) as store:
-        last = store.last_day()
-        if last is None:
-            return
-        known = {(one.endpoint, one.model, one.probe) for one in store.observations(since=last, until=last)}
+    name = _run_id(options, day)
+    with HistoryStore(options.history) as store:
+        known = _last_asked(store, options.endpoints)
+        if not known or any(run.run == name for run in store.runs(since=day)):
+            return  # what was measured earlier on the day stands
         now = time.time()
-        run = StoredRun(run=_outage_id(day), day=day, started_at=now, finished_at=now, source="probe")
+        run = StoredRun(run=name, day=day, started_at=now, finished_at=now, source="probe")
         store.add(
             run,
             [
@@ -118,3 +121,13 @@ def _remember_outage(history: str, day: str, reason: str) -> None:
                 for endpoint, model, probe in sorted(known)
             ],
         )
+
+
+def _last_asked(store: HistoryStore, endpoints: Collection[str]) -> set[tuple[str, str, str]]:
+    """Endpoint, model and probe of everything asked on the last day of these endpoints."""
+    return {
+        (one.endpoint, one.model, one.probe)
+        for endpoint in endpoints
+        if (last := store.last_day(endpoint)) is not None
+        for one in store.observations(endpoint=endpoint, since=last)
+    }

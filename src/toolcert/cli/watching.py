@@ -19,13 +19,15 @@ def run(names: Sequence[str], settings: Settings) -> int:
     def ask(with_folder: ProbeOptions) -> ProbeRun | None:
         return wait_for(probing.ask(endpoints, with_folder, settings))
 
-    result = daily(options, _options(settings), ask)
+    names_of_all = tuple(endpoint.spec.name for endpoint in endpoints)
+    result = daily(options, _options(settings, names_of_all), ask)
     return ExitCode.OK if result is None else probing.conclude(result, settings)
 
 
-def _options(settings: Settings) -> DailyOptions:
+def _options(settings: Settings, endpoints: tuple[str, ...]) -> DailyOptions:
     return DailyOptions(
         history=settings.history,
+        endpoints=endpoints,
         date=settings.date or "",
         runs=settings.output or str(RUNS),
         report_dir=settings.report_dir,

@@ -107,11 +107,6 @@ class HistoryStore:
                 for code, severity, day, model, number in connection.execute(query)
             ]
 
-    def forget(self, run: str) -> None:
-        """Drop one run, if it is there."""
-        with transaction(self._engine, write=True) as connection:
-            _remove(connection, run)
-
     def forget_before(self, day: str) -> int:
         """Drop the runs of earlier days; says how many."""
         with transaction(self._engine, write=True) as connection:
@@ -165,10 +160,13 @@ class HistoryStore:
         known = [probe for probe in preferred if probe in counts]
         return known[0] if known else max(counts, key=lambda probe: counts[probe], default=preferred[0])
 
-    def last_day(self) -> str | None:
-        """The newest day with a run."""
+    def last_day(self, endpoint: str | None = None) -> str | None:
+        """The newest day with a run, of any endpoint or of one."""
+        query = select(func.max(tables.runs.c.day))
+        if endpoint is not None:
+            query = select(func.max(tables.observations.c.day)).where(tables.observations.c.endpoint == endpoint)
         with transaction(self._engine, write=False) as connection:
-            return connection.execute(select(func.max(tables.runs.c.day))).scalar()
+            return connection.execute(query).scalar()
 
 
 def _replace(connection: Connection, run: StoredRun, observations: list[Observation]) -> None:
