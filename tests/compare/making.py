@@ -201,6 +201,6 @@ class Deployment:
             columns.tokens.append(NO_TOKENS)
             columns.sampling.append(0)
             finish = "tool_calls" if called else "stop"
-            key = (called, finish, True if called else None, None, False, int(called), 1, "m", "m", None, None)
-            columns.kind.append(data.kinds.code(key))
+            facts = (called, finish, True if called else None, None, False, 1, "m", None, None)
+            columns.kind.append(data.kinds.code((facts, int(called), "m")))
         return data

@@ -90,6 +90,10 @@ def kappa_of(sums):
     return Confusion(tp=sums[0], fp=sums[1], fn=sums[2], tn=sums[3]).kappa
 
 
+def all_of(*figures):
+    return lambda sums: [figure(sums) for figure in figures]
+
+
 def rate_of(sums):
     return sums[0] / sum(sums)
 
@@ -97,7 +101,7 @@ def rate_of(sums):
 def test_the_bootstrap_agrees_with_scipys_on_single_prompts():
     outcomes = [1] * 412 + [0] * 99
     expected = stats.bootstrap((outcomes,), lambda x, axis: x.mean(axis=axis), method="percentile", random_state=3)
-    [interval] = bootstrap([((1, 0), 412), ((0, 1), 99)], [rate_of], confidence=0.95, seed=3)
+    [interval] = bootstrap([((1, 0), 412), ((0, 1), 99)], all_of(rate_of), confidence=0.95, seed=3)
     assert interval is not None
     assert interval.lower == pytest.approx(expected.confidence_interval.low, abs=0.004)
     assert interval.upper == pytest.approx(expected.confidence_interval.high, abs=0.004)
@@ -105,8 +109,8 @@ def test_the_bootstrap_agrees_with_scipys_on_single_prompts():
 
 def test_repeats_of_a_prompt_widen_the_interval():
     """Fifty prompts asked ten times with the same answer each carry the information of fifty rows."""
-    alone = bootstrap([((1, 0), 400), ((0, 1), 100)], [rate_of], confidence=0.95, seed=1)[0]
-    together = bootstrap([((10, 0), 40), ((0, 10), 10)], [rate_of], confidence=0.95, seed=1)[0]
+    alone = bootstrap([((1, 0), 400), ((0, 1), 100)], all_of(rate_of), confidence=0.95, seed=1)[0]
+    together = bootstrap([((10, 0), 40), ((0, 10), 10)], all_of(rate_of), confidence=0.95, seed=1)[0]
     assert alone is not None
     assert together is not None
     assert together.upper - together.lower == pytest.approx((alone.upper - alone.lower) * 10**0.5, rel=0.15)
@@ -114,7 +118,7 @@ def test_repeats_of_a_prompt_widen_the_interval():
 
 def test_the_bootstrap_is_seeded_and_knows_nothing():
     clusters = [((1, 0, 0, 0), 412), ((0, 1, 0, 0), 22), ((0, 0, 1, 0), 39), ((0, 0, 0, 1), 38)]
-    first, second = (bootstrap(clusters, [kappa_of], confidence=0.95, seed=7) for _ in range(2))
+    first, second = (bootstrap(clusters, all_of(kappa_of), confidence=0.95, seed=7) for _ in range(2))
     assert first == second
-    assert first != bootstrap(clusters, [kappa_of], confidence=0.95, seed=8)
-    assert bootstrap([], [kappa_of], confidence=0.95, seed=7) == [None]
+    assert first != bootstrap(clusters, all_of(kappa_of), confidence=0.95, seed=8)
+    assert bootstrap([], all_of(kappa_of), confidence=0.95, seed=7) == [None]

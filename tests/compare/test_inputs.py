@@ -73,7 +73,7 @@ def test_a_damaged_record(good, tmp_path):
     run = write_run(tmp_path / "run", same_rows(5))
     with (run / "records.jsonl").open("ab") as file:
         file.write(b'{"case": "x"}\n')
-    assert "not records of a verify run" in refusal(good, run)
+    assert "line 6: not a record of a verify run" in refusal(good, run)
 
 
 @pytest.mark.parametrize("kind", ["run", "results"])

@@ -17,12 +17,12 @@ _MOST_DRAWS = 1_000_000
 
 def bootstrap(
     clusters: Sequence[tuple[Sequence[float], int]],
-    figures: Sequence[Callable[[Sequence[float]], float | None]],
+    figures: Callable[[Sequence[float]], Sequence[float | None]],
     *,
     confidence: float,
     seed: int,
 ) -> list[Interval | None]:
-    """Percentile intervals of figures computed from summed vectors.
+    """Percentile intervals of the figures computed from summed vectors; None for those that never exist.
 
     A cluster is a prompt's vector (its share of the sums) and how many prompts have the same one. Drawing
     as many prompts as there are, with replacement, is one multinomial draw over the distinct vectors.
@@ -30,16 +30,13 @@ def bootstrap(
     rng = Random(seed)  # noqa: S311 - resampling, not secrecy
     total = sum(count for _, count in clusters)
     if not total:
-        return [None] * len(figures)
+        return [None] * len(figures([0.0] * 4))
     resamples = max(200, min(RESAMPLES, _MOST_DRAWS // len(clusters)))
-    drawn: list[list[float]] = [[] for _ in figures]
-    for _ in range(resamples):
-        sums = _resampled(clusters, total, rng)
-        for values, figure in zip(drawn, figures, strict=True):
-            value = figure(sums)
-            if value is not None:
-                values.append(value)
-    return [_percentiles(values, confidence) for values in drawn]
+    drawn = [figures(_resampled(clusters, total, rng)) for _ in range(resamples)]
+    return [
+        _percentiles([value for value in values if value is not None], confidence)
+        for values in zip(*drawn, strict=True)
+    ]
 
 
 def _resampled(clusters: Sequence[tuple[Sequence[float], int]], total: int, rng: Random) -> list[float]:
@@ -72,10 +69,10 @@ def binomial(n: int, p: float, rng: Random) -> int:
     return successes
 
 
-def _percentiles(values: list[float], confidence: float) -> Interval | None:
+def _percentiles(drawn: Sequence[float | None], confidence: float) -> Interval | None:
+    values = sorted(value for value in drawn if value is not None)
     if not values:
         return None
-    values.sort()
     tail = (1 - confidence) / 2
     return Interval(lower=_at(values, tail), upper=_at(values, 1 - tail))
 

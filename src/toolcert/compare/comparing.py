@@ -17,7 +17,7 @@ from toolcert.compare.measuring import Basis, Draft, measure
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
 from toolcert.compare.rundata import RunData
-from toolcert.compare.sampling import refuse_other_content, refuse_other_sampling
+from toolcert.compare.sampling import other_content, refuse_other_sampling
 from toolcert.compare.significance import holm
 from toolcert.compare.verdict import Case, Decided, decide
 from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
@@ -57,6 +57,7 @@ class _Comparing:
         labels = distinct_labels(sources)
         named = [msgspec.structs.replace(source, label=label) for source, label in zip(sources, labels, strict=True)]
         self._mixed = is_mixed(named)
+        self._warnings: list[str] = []
         self._baseline_source, *self._further_sources = named[: len(baselines)]
         self._vendor_sources = named[len(baselines) :]
         self._baseline = self._read(self._baseline_source, reference=True)
@@ -80,6 +81,7 @@ class _Comparing:
             ),
             vendors=tuple(sorted(vendors, key=lambda vendor: -vendor.score)),
             by=None if self._options.by is None else str(self._options.by),
+            warnings=tuple(filter(None, self._warnings)),
             notes=tuple(self._notes()),
         )
 
@@ -93,6 +95,7 @@ class _Comparing:
         self._check_blessing(side)
         partners = self._match(self._baseline, run)
         matching = count_matching(self._baseline.columns, run.columns, partners, self._options.match)
+        run.columns.forget_identity()
         others = [(run, partners), *zip(self._further, self._further_partners, strict=True)]
         pairing = Pairing(self._baseline, others)
         if not any(pattern.measured for pattern in pairing.patterns):
@@ -111,7 +114,7 @@ class _Comparing:
         if not self._options.force:
             refuse_other_sampling(baseline, run, partners)
             if self._options.match is Match.INDEX:
-                refuse_other_content(baseline, run, partners)
+                self._warnings.append(other_content(baseline, run, partners))
         return partners
 
     def _check_blessing(self, vendor: Side) -> None:

@@ -302,4 +302,6 @@ class Comparison(Value):
     vendors: tuple[VendorComparison, ...]
     """The best first."""
     by: str | None = None
+    warnings: tuple[str, ...] = ()
+    """Why the figures may say nothing."""
     notes: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from toolcert.core.values import Value
 
 _ALL_UP_TO = 1000
 """So many rows are compared parameter by parameter; of more, a sample is."""
-_SAMPLED = 400
+_SAMPLED = 200
 _RESAMPLED = ("f1", "kappa", "mcc")
 
 
@@ -88,7 +88,7 @@ def _measure_decision(
     resampled = [name for name in METRICS if runs > 1 or name in _RESAMPLED]
     intervals = bootstrap(
         decisions.clusters(pairing, others),
-        [_of_sums(METRICS[name]) for name in resampled],
+        _of_sums([METRICS[name] for name in resampled]),
         confidence=settings.confidence,
         seed=settings.seed,
     )
@@ -101,8 +101,14 @@ def _measure_decision(
     }
 
 
-def _of_sums(metric: Callable[[Confusion], float | None]) -> Callable[[Sequence[float]], float | None]:
-    return lambda sums: metric(Confusion(tp=sums[0], fp=sums[1], fn=sums[2], tn=sums[3]))
+def _of_sums(
+    metrics: Sequence[Callable[[Confusion], float | None]],
+) -> Callable[[Sequence[float]], list[float | None]]:
+    def figures(sums: Sequence[float]) -> list[float | None]:
+        cells = Confusion(tp=sums[0], fp=sums[1], fn=sums[2], tn=sums[3])
+        return [metric(cells) for metric in metrics]
+
+    return figures
 
 
 def payload_figures(pairing: Pairing, settings: Settings) -> list[Figure]:
@@ -126,10 +132,15 @@ def _parameters(pairing: Pairing, which: int, settings: Settings) -> _Measured:
     def other(pattern: Pattern) -> Answer:
         return (pattern.vendor, *pattern.further)[which]
 
-    places = pairing.places(lambda pattern: both_call(pattern.baseline, other(pattern)))
-    sampled = len(places) > _ALL_UP_TO
+    def applies(pattern: Pattern) -> bool:
+        return both_call(pattern.baseline, other(pattern))
+
+    total = pairing.count(applies)
+    sampled = total > _ALL_UP_TO
+    places = pairing.places(applies)
     if sampled:
-        places = sorted(Random(settings.seed).sample(places, _SAMPLED))  # noqa: S311 - sampling rows
+        chosen = set(Random(settings.seed).sample(range(total), _SAMPLED))  # noqa: S311 - sampling rows
+        places = (place for rank, place in enumerate(places) if rank in chosen)
     k = n = 0
     for place in places:
         own = read_answer(pairing.baseline, place)

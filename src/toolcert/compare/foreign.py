@@ -13,15 +13,17 @@ from typing import Any
 import msgspec
 
 from toolcert.compare.columns import CHUNK, MASK_16, MASK_32, NO_TOKENS
-from toolcert.compare.kinds import KindKey
+from toolcert.compare.kinds import Facts
 from toolcert.compare.offers import Offers
 from toolcert.compare.ours import BUFFER
 from toolcert.compare.payloads import digest_hashes, quick_hashes
 from toolcert.compare.resultrows import (
+    SUCCESS,
+    AnswerRow,
     Asked,
     Call,
-    Choice,
     ResultRow,
+    decode_answer,
     decode_row,
     first_choice,
 )
@@ -33,7 +35,6 @@ from toolcert.verify.idstyle import id_style
 
 _decode = msgspec.json.Decoder().decode
 _MAX_REMEMBERED = 4096
-_BLANK = (b"\n", b"\r\n")
 _sampling_of = attrgetter(*SAMPLING_FIELDS)
 _STYLED = 1000
 """Calls whose id is looked at: a server does not change its style, and looking costs more than all the rest."""
@@ -52,126 +53,129 @@ class Reading(Value):
 def read_results(path: Path, label: str, reading: Reading) -> RunData:
     """The rows of a results file."""
     data = RunData(label, path, None, reading.by)
-    reader = _Reader(data, reading)
-    lines: list[bytes] = []
+    whole = reading.requests or reading.by is not None
+    reader, decode = (_WholeRows(data, reading), decode_row) if whole else (_Answers(data, reading), decode_answer)
     offset = 0
     with path.open("rb", buffering=BUFFER) as file:
-        for line in file:
-            if line in _BLANK:
-                offset += len(line)
-                continue
-            if not lines:
-                data.columns.marks.append(offset)
+        for number, line in enumerate(file):
+            if not number % CHUNK:
+                data.columns.mark(offset)
             offset += len(line)
-            lines.append(line)
-            if len(lines) == CHUNK:
-                reader.add(lines)
-                lines = []
-    if lines and not lines[-1].endswith(b"\n") and not _is_whole(lines[-1]):
-        data.torn = True
-        lines.pop()
-    reader.add(lines)
+            try:
+                row = decode(line)
+            except (msgspec.DecodeError, UnicodeError) as error:
+                if line.endswith(b"\n") and not line.isspace():
+                    raise _not_results(path, number + 1, error) from error
+                data.torn = not line.isspace()
+            else:
+                reader.add(row, line)
     return data
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a last line without line break was written to its end."""
-    try:
-        msgspec.json.decode(line, type=msgspec.Raw)
-    except msgspec.DecodeError:
-        return False
-    return True
+def _not_results(path: Path, number: int, error: Exception) -> InputError:
+    return InputError(
+        f"{path}, line {number}: not a line of a results.jsonl file ({error}).",
+        remedy="Expected is a run folder of toolcert, or a file with data_index, request, response and status.",
+    )
 
 
-class _Judged(msgspec.Struct, frozen=True, gc=False):
-    """What is to be said about the calls of one row."""
-
-    valid: bool | None = None
-    verdicts: tuple[bool | None, ...] = ()
-    buckets: tuple[str, ...] = ()
+_UNMEASURED: Facts = (None, None, None, None, False, 0, None, None, None)
 
 
-_NO_CALLS = _Judged()
-_TAKEN_AS_VALID = _Judged(True)
-_NO_HASHES = (0, 0)
-_NOTHING: list[Call] = []
+class _Answers:
+    """Keeps rows from their answers alone, in one pass over each: a million of them should take seconds."""
 
-
-class _Reader:
-    """Takes lines in chunks and fills one column after the other."""
+    trusting = True
+    """What the older verifier found valid is taken as valid."""
 
     def __init__(self, data: RunData, reading: Reading) -> None:
-        self._whole = reading.requests or reading.by is not None
         self._data = data
+        self._columns = data.columns
         self._offers = Offers()
-        self._samplings: dict[Any, int] = {}
         self._styled = 0
         self._hashes = digest_hashes if reading.digests else quick_hashes
 
-    def add(self, lines: list[bytes]) -> None:
-        rows = self._decode(lines)
-        choices = [first_choice(row) for row in rows]
-        called = [_NOTHING if choice is None else choice.message.tool_calls or _NOTHING for choice in choices]
-        judged = [self._judge(row, calls) if calls else _NO_CALLS for row, calls in zip(rows, called, strict=True)]
-        hashes = [self._hashes(calls) if calls else _NO_HASHES for calls in called]
-        turns = self._add_requests(rows, called) if self._whole else self._add_no_requests(len(rows))
-        columns = self._data.columns
-        columns.index.extend([row.data_index & MASK_32 for row in rows])
-        columns.payload.extend([payload & MASK_32 for payload, _ in hashes])
-        columns.names.extend([names & MASK_32 for _, names in hashes])
-        columns.tokens.extend([_tokens(row) for row in rows])
-        parts = zip(rows, choices, called, judged, turns, strict=True)
-        columns.kind.extend(self._data.kinds.codes([self._kind_key(*part) for part in parts]))
-        for place, found in enumerate(judged, len(columns) - len(rows)):
-            if found.buckets:
-                self._data.tallies.count_row(place, columns.index[place], found.verdicts, found.buckets)
+    def add(self, row: AnswerRow, line: bytes, turns: int = 0, asked: str = "") -> None:
+        columns, response = self._columns, row.response
+        columns.index.append(row.data_index & MASK_32)
+        if row.status != SUCCESS or response is None or not response.choices:
+            self._add_unmeasured(asked)
+            return
+        choice, usage = response.choices[0], response.usage
+        message = choice.message
+        calls = message.tool_calls
+        tokens = None if usage is None else usage.prompt_tokens
+        columns.tokens.append(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
+        finish = row.finish_reason or choice.finish_reason
+        identity = response.model, response.system_fingerprint
+        if calls:
+            payload, names = self._hashes(calls)
+            columns.payload.append(payload & MASK_32)
+            columns.names.append(names & MASK_16)
+            valid = True if self.trusting and row.tool_calls_valid else self._judge(row, calls, line)
+            style = None if self._styled >= _STYLED else self._style(calls)
+            facts: Facts = (True, finish, valid, None, bool(message.content), turns, *identity, style)
+            columns.kind.append(self._data.kinds.code((facts, len(calls), asked)))
+        else:
+            columns.payload.append(0)
+            columns.names.append(0)
+            facts = (False, finish, None, None, False, turns, *identity, None)
+            columns.kind.append(self._data.kinds.code((facts, 0, asked)))
 
-    def _decode(self, lines: list[bytes]) -> list[ResultRow]:
-        try:
-            return [decode_row(line) for line in lines]
-        except (msgspec.DecodeError, UnicodeError) as error:
-            raise _not_results(self._data.path, len(self._data.columns), lines, error) from error
+    def _add_unmeasured(self, asked: str) -> None:
+        columns = self._columns
+        columns.tokens.append(NO_TOKENS)
+        columns.payload.append(0)
+        columns.names.append(0)
+        columns.kind.append(self._data.kinds.code((_UNMEASURED, 0, asked)))
 
-    def _add_no_requests(self, count: int) -> list[int]:
-        nothing = [0] * count
-        self._data.columns.content.extend(nothing)
-        self._data.columns.sampling.extend(nothing)
-        return nothing
-
-    def _add_requests(self, rows: list[ResultRow], called: list[list[Call]]) -> list[int]:
-        """What was asked and how; gives the number of turns of each row."""
-        columns, turns = self._data.columns, []
-        for row, calls in zip(rows, called, strict=True):
-            asked = row.request
-            offer = self._offers.read(bytes(asked.tools))
-            messages = _decode(asked.messages) if asked.messages else None
-            turns.append(user_turns(messages))
-            body = {
-                "messages": messages,
-                "tools": offer.tools,
-                "tool_choice": asked.tool_choice,
-                "parallel_tool_calls": asked.parallel_tool_calls,
-                "response_format": asked.response_format,
-            }
-            columns.content.append(hash(content_hash(body, offer.digest)))
-            if self._data.grouped:
-                names = tuple([str(call.function.name) for call in calls])
-                self._data.add_group(Shape(names=names, tools=len(offer.tools or ()), turns=turns[-1]))
-        columns.sampling.extend([self._sampling(row.request) for row in rows])
-        return turns
-
-    def _judge(self, row: ResultRow, calls: list[Call]) -> _Judged:
-        if row.tool_calls_valid and not self._whole:
-            return _TAKEN_AS_VALID
-        offer = self._offers.read(bytes(row.request.tools))
+    def _judge(self, row: AnswerRow, calls: list[Call], line: bytes) -> bool | None:
+        """Whether all calls are valid by our rules; None where their schemas cannot tell."""
+        offer = self._offers.read(bytes(_request_of(row, line).tools))
         verdicts: list[bool | None] = []
         buckets: list[str] = []
         for call in calls:
             valid, found = offer.judge(call)
             verdicts.append(valid)
             buckets.extend(found)
-        all_valid = False if False in verdicts else None if None in verdicts else True
-        return _Judged(all_valid, tuple(verdicts), tuple(buckets))
+        if buckets:
+            self._data.tallies.count_row(len(self._columns), row.data_index, verdicts, buckets)
+        return False if False in verdicts else None if None in verdicts else True
+
+    def _style(self, calls: list[Call]) -> str:
+        self._styled += 1
+        return id_style(calls[0].id)
+
+
+class _WholeRows(_Answers):
+    """Reads the requests too: rows get a content, and every call is judged."""
+
+    trusting = False
+
+    def __init__(self, data: RunData, reading: Reading) -> None:
+        super().__init__(data, reading)
+        self._samplings: dict[Any, int] = {}
+
+    def add(self, row: AnswerRow, line: bytes, turns: int = 0, asked: str = "") -> None:
+        request = _request_of(row, line)
+        offer = self._offers.read(bytes(request.tools))
+        messages = _decode(request.messages) if request.messages else None
+        turns, asked = user_turns(messages), request.model or ""
+        body = {
+            "messages": messages,
+            "tools": offer.tools,
+            "tool_choice": request.tool_choice,
+            "parallel_tool_calls": request.parallel_tool_calls,
+            "response_format": request.response_format,
+        }
+        super().add(row, line, turns, asked)
+        self._columns.content.append(hash(content_hash(body, offer.digest)))
+        self._columns.sampling.append(self._sampling(request))
+        if self._data.grouped:
+            choice = first_choice(row)
+            calls = (choice.message.tool_calls or []) if choice is not None else []
+            names = tuple([str(call.function.name) for call in calls])
+            self._data.add_group(Shape(names=names, tools=len(offer.tools or ()), turns=turns))
 
     def _sampling(self, asked: Asked) -> int:
         """Few combinations occur, so each is hashed once."""
@@ -184,29 +188,9 @@ class _Reader:
             self._samplings[key] = code
         return code
 
-    def _kind_key(
-        self, row: ResultRow, choice: Choice | None, calls: list[Call], judged: _Judged, turns: int
-    ) -> KindKey:
-        response, asked = row.response, row.request.model or ""
-        if choice is None or response is None:
-            return (None, None, None, None, False, 0, turns, asked, None, None, None)
-        style = None
-        if calls and self._styled < _STYLED:
-            self._styled += 1
-            style = id_style(calls[0].id)
-        return (
-            bool(calls),
-            row.finish_reason or choice.finish_reason,
-            judged.valid,
-            None,
-            bool(calls and choice.message.content),
-            len(calls),
-            turns,
-            asked,
-            response.model,
-            response.system_fingerprint,
-            style,
-        )
+
+def _request_of(row: AnswerRow, line: bytes) -> Asked:
+    return row.request if isinstance(row, ResultRow) else decode_row(line).request
 
 
 def user_turns(messages: Any) -> int:
@@ -214,22 +198,3 @@ def user_turns(messages: Any) -> int:
     if not isinstance(messages, list):
         return 0
     return sum([isinstance(message, dict) and message.get("role") == "user" for message in messages])
-
-
-def _tokens(row: ResultRow) -> int:
-    usage = row.response.usage if row.response is not None else None
-    return NO_TOKENS if usage is None or usage.prompt_tokens is None else usage.prompt_tokens & MASK_32
-
-
-def _not_results(path: Path, before: int, lines: list[bytes], error: Exception) -> InputError:
-    number = before + 1
-    for line in lines:
-        try:
-            decode_row(line)
-        except (msgspec.DecodeError, UnicodeError):
-            break
-        number += 1
-    return InputError(
-        f"{path}, line {number}: not a line of a results.jsonl file ({error}).",
-        remedy="Expected is a run folder of toolcert, or a file with data_index, request, response and status.",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from toolcert.compare.columns import Columns
 from toolcert.core.values import Value
 
 NOBODY = -1
-_PART = 100_000
+_PART = 125_000
 """Rows that are looked up together: bounds the memory of dictionaries whatever the size of the files."""
 _SPARSE = 4
 """Row numbers that leave more than this many gaps per row are looked up in dictionaries too."""
@@ -90,13 +91,17 @@ def _meet_by_content(baseline: Columns, vendor: Columns, partners: array[int], t
 
 def repeated_contents(columns: Columns) -> frozenset[int]:
     """Contents that stand in more than one row."""
-    contents = columns.content
-    parts = 1 + len(contents) // _PART
     found: set[int] = set()
-    for part in range(parts):
-        ordered = sorted(contents if parts == 1 else [content for content in contents if content % parts == part])
-        found.update(first for first, second in pairwise(ordered) if first == second)
+    for part in _parts(columns.content):
+        if len(set(part)) < len(part):
+            found.update(first for first, second in pairwise(sorted(part)) if first == second)
     return frozenset(found)
+
+
+def _parts(keys: array[int]) -> Iterator[Sequence[int]]:
+    """The keys in parts of bounded size; equal keys are in the same part."""
+    parts = 1 + len(keys) // _PART
+    return iter([keys]) if parts == 1 else ([key for key in keys if key % parts == part] for part in range(parts))
 
 
 def count_matching(baseline: Columns, vendor: Columns, partners: array[int], match: Match) -> Matching:
@@ -113,7 +118,4 @@ def count_matching(baseline: Columns, vendor: Columns, partners: array[int], mat
 
 def _repeats(columns: Columns, match: Match) -> int:
     keys = columns.content if match is Match.CONTENT else columns.index
-    parts = 1 + len(keys) // _PART
-    if parts == 1:
-        return len(keys) - len(set(keys))
-    return len(keys) - sum(len({key for key in keys if key % parts == part}) for part in range(parts))
+    return sum(len(part) - len(set(part)) for part in _parts(keys))

@@ -92,7 +92,7 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: Options) 
         tests=(),
         margins=basis.margins,
         schema=schema_figures(pairing.vendor),
-        baseline_schema=schema_figures(pairing.baseline),
+        baseline_schema=schema_figures(pairing.baseline, look_closer=False),
         signs=tuple(evidence.signs(pairing, basis.tokens, options.confidence)),
         tokens=basis.tokens,
         findings=tuple(_findings(pairing, basis.tokens.equal)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 from toolcert.compare.answers import read_answer
 from toolcert.compare.cells import Decisions
@@ -45,7 +46,7 @@ def _reasons(pairing: Pairing) -> dict[str, int]:
     places = pairing.places(
         lambda pattern: pattern.baseline.measured and pattern.vendor.kind is not None and not pattern.vendor.measured
     )
-    return dict(Counter(_reason(run, partners[place]) for place in places[:_EXPLAINED]).most_common())
+    return dict(Counter(_reason(run, partners[place]) for place in islice(places, _EXPLAINED)).most_common())
 
 
 def _reason(run: RunData, place: int) -> str:

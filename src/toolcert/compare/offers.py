@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,24 +19,33 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Offer:
-    """One list of tools."""
+    """One list of tools; a tool's schema is compiled when the tool is first called."""
 
-    __slots__ = ("digest", "names", "parameters", "tools", "validators")
+    __slots__ = ("_compile", "_digest", "_validators", "parameters", "tools")
 
-    def __init__(self, tools: Any, judge: SchemaJudge) -> None:
+    def __init__(self, tools: Any, compile_schema: Callable[[Any], Validator]) -> None:
         self.tools = tools
-        self.digest = digest(canonical(tools)) if tools else None
+        self._digest: str | None = None
         self.parameters = offered_tools(Request(body={"tools": tools}))
-        self.validators: dict[str, Validator] = {
-            name: judge.compile(parameters) for name, parameters in self.parameters.items()
-        }
+        self._compile = compile_schema
+        self._validators: dict[str, Validator] = {}
+
+    @property
+    def digest(self) -> str | None:
+        """What content hashes take in place of the tools."""
+        if self._digest is None and self.tools:
+            self._digest = digest(canonical(self.tools))
+        return self._digest
 
     def judge(self, call: Call) -> tuple[bool | None, tuple[str, ...]]:
         """Whether the call is valid, and the buckets it counts in."""
         name = call.function.name
-        if not isinstance(name, str) or name not in self.validators:
+        if not isinstance(name, str) or name not in self.parameters:
             return False, (UNKNOWN_NAME,)
-        judgement = self.validators[name].judge(call.function.arguments)
+        validator = self._validators.get(name)
+        if validator is None:
+            validator = self._validators[name] = self._compile(self.parameters[name])
+        judgement = validator.judge(call.function.arguments)
         if judgement.ok and judgement.bucket is None and self.parameters[name]:
             return True, ()
         judged = self.explain(call)
@@ -58,7 +68,7 @@ class Offers:
         """The tools written as `text`."""
         known = self._known.get(text)
         if known is None:
-            known = Offer(_decode(text) if text else None, self._judge)
+            known = Offer(_decode(text) if text else None, self._judge.compile)
             if len(self._known) >= _MAX_OFFERS:
                 del self._known[next(iter(self._known))]
             self._known[text] = known

@@ -9,10 +9,12 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
+from operator import eq
+from typing import Any
 
-from toolcert.compare.columns import NO_TOKENS
+from toolcert.compare.columns import NO_TOKENS, token_difference
 from toolcert.compare.kinds import Kind
-from toolcert.compare.matching import NOBODY, repeated_contents
+from toolcert.compare.matching import NOBODY
 from toolcert.compare.rundata import RunData
 from toolcert.core.values import Value
 
@@ -78,18 +80,14 @@ class Pairing:
     def vendor(self) -> RunData:
         return self.others[0][0]
 
-    def _code_rows(self) -> list[tuple[int, ...]]:
+    def _code_rows(self) -> list[tuple[Any, ...]]:
         """Give every row the number of its pattern; the pattern itself is a tuple of small numbers."""
-        known: dict[tuple[int, ...], int] = {}
+        numbers = _Numbers()
         seen = [_seen_from(self.baseline, other, partners) for other, partners in self.others]
-        for code in zip(self.baseline.columns.kind, *seen, strict=True):
-            number = known.get(code)
-            if number is None:
-                number = known[code] = len(known)
-            self.ids.append(number)
-        return list(known)
+        self.ids.extend(map(numbers.__getitem__, zip(self.baseline.columns.kind, *seen, strict=True)))
+        return list(numbers)
 
-    def _pattern(self, code: tuple[int, ...]) -> Pattern:
+    def _pattern(self, code: tuple[Any, ...]) -> Pattern:
         own = Answer(kind=self.baseline.kinds.kinds[code[0]])
         answers = [_answer(run, seen) for (run, _), seen in zip(self.others, code[1:], strict=True)]
         return Pattern(baseline=own, vendor=answers[0], further=tuple(answers[1:]))
@@ -98,14 +96,18 @@ class Pairing:
         """Patterns and how many rows have each."""
         return ((pattern, self.counts[number]) for number, pattern in enumerate(self.patterns))
 
-    def places(self, wanted: Callable[[Pattern], bool]) -> list[int]:
-        """Rows of the baseline whose pattern is wanted."""
+    def places(self, wanted: Callable[[Pattern], bool]) -> Iterator[int]:
+        """Rows of the baseline whose pattern is wanted, in order."""
         numbers = {number for number, pattern in enumerate(self.patterns) if wanted(pattern)}
-        return [place for place, number in enumerate(self.ids) if number in numbers]
+        return (place for place, number in enumerate(self.ids) if number in numbers)
+
+    def count(self, wanted: Callable[[Pattern], bool]) -> int:
+        """How many rows have a wanted pattern."""
+        return sum(count for pattern, count in self.items() if wanted(pattern))
 
     def clusters(self) -> Iterator[tuple[dict[int, int], int]]:
         """Prompts as counts by pattern number, with how many prompts look alike; repeats of a prompt stay together."""
-        repeated = repeated_contents(self.baseline.columns)
+        repeated = self.baseline.repeated
         groups: dict[int, Counter[int]] = {content: Counter() for content in repeated}
         alone = Counter(self.ids)
         if repeated:
@@ -133,26 +135,38 @@ class Pairing:
         own, theirs = self.baseline.columns, run.columns.tokens
         differences: Counter[tuple[int, int]] = Counter()
         for kind, tokens, partner in zip(own.kind, own.tokens, partners, strict=True):
-            if partner != NOBODY and tokens != NO_TOKENS and theirs[partner] != NO_TOKENS:
-                differences[turns[kind], theirs[partner] - tokens] += 1
-        return differences
+            if partner >= 0 and tokens != NO_TOKENS and theirs[partner] != NO_TOKENS:
+                differences[kind, theirs[partner] - tokens] += 1
+        result: Counter[tuple[int, int]] = Counter()
+        for (kind, difference), count in differences.items():
+            result[turns[kind], token_difference(difference, 0)] += count
+        return result
 
 
-def _seen_from(baseline: RunData, other: RunData, partners: array[int]) -> Iterator[int]:
-    """Per row of the baseline: the partner's kind and whether payload and names are the same, in one number."""
-    if not len(other.columns):
-        return repeat(NOBODY, len(partners))
+class _Numbers(dict[tuple[Any, ...], int]):
+    """Numbers its keys in the order they are first asked for."""
+
+    def __missing__(self, key: tuple[Any, ...]) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _seen_from(baseline: RunData, other: RunData, partners: array[int]) -> Iterator[Any]:
+    """Per row of the baseline: the partner's kind, and whether payload and names are the same."""
     own, columns = baseline.columns, other.columns
-    kinds, payloads, names = columns.kind, columns.payload, columns.names
-    return (
-        (kinds[partner] << 2 | (payload == payloads[partner]) << 1 | (called == names[partner]))
-        if partner >= 0
-        else NOBODY
-        for payload, called, partner in zip(own.payload, own.names, partners, strict=True)
-    )
+    if not len(columns):
+        return repeat(NOBODY, len(partners))
+    # A row without partner (-1) looks at the last one here, and is set right below.
+    payloads, names = map(columns.payload.__getitem__, partners), map(columns.names.__getitem__, partners)
+    kinds = map(columns.kind.__getitem__, partners)
+    seen = zip(kinds, map(eq, own.payload, payloads), map(eq, own.names, names), strict=True)
+    if NOBODY not in partners:
+        return seen
+    return (NOBODY if partner == NOBODY else one for partner, one in zip(partners, seen, strict=True))
 
 
-def _answer(run: RunData, seen: int) -> Answer:
+def _answer(run: RunData, seen: Any) -> Answer:
     if seen == NOBODY:
         return Answer(kind=None)
-    return Answer(kind=run.kinds.kinds[seen >> 2], same_payload=bool(seen & 2), same_names=bool(seen & 1))
+    kind, same_payload, same_names = seen
+    return Answer(kind=run.kinds.kinds[kind], same_payload=same_payload, same_names=same_names)

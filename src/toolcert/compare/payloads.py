@@ -28,19 +28,20 @@ def canonical_call(call: Call) -> bytes:
 
     No arguments are the same as an empty object, and arguments that do not parse count as they stand.
     """
-    arguments: Any = call.function.arguments
-    if isinstance(arguments, str) and arguments:
-        try:
-            arguments = _decode(arguments)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            arguments = call.function.arguments
-    return _encode([call.function.name, arguments or {}])
+    function = call.function
+    arguments: Any = function.arguments
+    try:
+        arguments = _decode(arguments)
+    except (msgspec.DecodeError, UnicodeError, RecursionError, TypeError):  # no JSON, or no text at all
+        arguments = function.arguments
+    return _encode((function.name, arguments or {}))
 
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order, that are good within this process."""
     if len(calls) == 1:
-        return hash(canonical_call(calls[0])), hash((str(calls[0].function.name),))
+        name = calls[0].function.name
+        return hash(canonical_call(calls[0])), hash((name if type(name) is str else str(name),))
     return hash(tuple(sorted([canonical_call(call) for call in calls]))), _names_hash(calls)
 
 

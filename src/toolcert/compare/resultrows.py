@@ -13,6 +13,9 @@ from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject
 
 SUCCESS = "success"
+_START = b'{"data_index":'
+_NUMBER = len(_START)
+_RESPONSE = b'"response":'
 
 
 class Function(msgspec.Struct, frozen=True, gc=False):
@@ -75,21 +78,27 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
     stream: Any = None
 
 
-class ResultRow(msgspec.Struct, gc=False):
-    """A line as the older verifiers write it."""
+class AnswerRow(msgspec.Struct, gc=False):
+    """A line as the older verifiers write it, without its request."""
 
     status: str
     data_index: int = -1
     response: Response | None = None
     finish_reason: str | None = None
     tool_calls_valid: bool | None = None
+
+
+class ResultRow(AnswerRow):
+    """A line as the older verifiers write it."""
+
     request: Asked = Asked()
 
 
 _decode_row = msgspec.json.Decoder(ResultRow).decode
+_decode_answer = msgspec.json.Decoder(AnswerRow).decode
 
 
-def first_choice(row: ResultRow) -> Choice | None:
+def first_choice(row: AnswerRow) -> Choice | None:
     """The answer's first choice; None where nothing was measured."""
     response = row.response
     return response.choices[0] if row.status == SUCCESS and response is not None and response.choices else None
@@ -104,6 +113,20 @@ def decode_row(line: bytes) -> ResultRow:
     if row.data_index < 0:
         raise msgspec.ValidationError("no data_index")
     return row
+
+
+def decode_answer(line: bytes) -> AnswerRow:
+    """One line without its request, which is most of it.
+
+    The last `"response":` is tried as the start of the rest. Inside the request or the answer it would leave
+    braces unbalanced and not decode, and then, or where the number is not first, the whole line is read.
+    """
+    try:
+        row = _decode_answer(b"{" + line[line.rfind(_RESPONSE) :])
+        row.data_index = int(line[_NUMBER : line.index(b",")])
+    except ValueError:  # msgspec's errors are ValueErrors too
+        return decode_row(line)
+    return row if line.startswith(_START) else decode_row(line)
 
 
 def _decode_odd(line: bytes) -> ResultRow:

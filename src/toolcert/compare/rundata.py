@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
-from toolcert.compare.columns import CHUNK, Columns
+from toolcert.compare.columns import Columns
 from toolcert.compare.kinds import Kind, Kinds
+from toolcert.compare.matching import repeated_contents
 from toolcert.core.manifest import Manifest
 from toolcert.core.values import Value
 
@@ -105,14 +107,15 @@ class RunData:
         """The kinds of rows and how many there are of each; for when all rows are read."""
         return [(self.kinds.kinds[code], count) for code, count in Counter(self.columns.kind).items()]
 
+    @cached_property
+    def repeated(self) -> frozenset[int]:
+        """Contents that stand in more than one row."""
+        return repeated_contents(self.columns)
+
     def line(self, place: int) -> bytes:
         """The line of the row at `place`, read again from the file."""
+        offset, before = self.columns.mark_before(place)
         with self.path.open("rb") as file:
-            file.seek(self.columns.marks[place // CHUNK])
-            rest = place % CHUNK
-            while rest:
-                rest -= not file.readline().isspace()
-            line = file.readline()
-            while line.isspace():
-                line = file.readline()
-            return line
+            file.seek(offset)
+            lines = (line for line in file if not line.isspace())
+            return next(islice(lines, before, None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from typing import NoReturn
 
 from toolcert.compare.answers import read_answer
 from toolcert.compare.matching import NOBODY
@@ -23,15 +24,19 @@ def count_other_sampling(baseline: RunData, vendor: RunData, partners: array[int
 def refuse_other_sampling(baseline: RunData, vendor: RunData, partners: array[int]) -> None:
     """Refuse a comparison of answers to differently asked questions, and say how they differ."""
     own, theirs = baseline.columns.sampling, vendor.columns.sampling
-    if own == theirs and partners == array("i", range(len(partners))):
+    if not own or not theirs or len({*own, *theirs}) == 1:  # not read, or as nearly always, all asked alike
         return
     differing = count_other_sampling(baseline, vendor, partners)
     if not differing:
         return
     place = next(at for at, partner in enumerate(partners) if partner != NOBODY and own[at] != theirs[partner])
+    _refuse(baseline, vendor, str(differing), place, partners[place])
+
+
+def _refuse(baseline: RunData, vendor: RunData, rows: str, own: int, theirs: int) -> NoReturn:
     raise InputError(
-        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {differing} rows"
-        f"{_how(baseline, vendor, place, partners[place])}.",
+        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows} rows"
+        f"{_how(baseline, vendor, own, theirs)}.",
         remedy="Run one of them again with the other's settings, or compare anyway with --force.",
     )
 
@@ -46,14 +51,24 @@ def _how(baseline: RunData, vendor: RunData, own: int, theirs: int) -> str:
     return f" (row {index}: {shown})"
 
 
-def refuse_other_content(baseline: RunData, vendor: RunData, partners: array[int]) -> None:
-    """Rows matched by number must ask the same; a few are looked at."""
+def other_content(baseline: RunData, vendor: RunData, partners: array[int]) -> str:
+    """What is wrong with rows matched by their number, from a look at some of them; empty where nothing is.
+
+    Other sampling settings are refused as usual: files read without their requests show them only here.
+    """
     places = [place for place, partner in enumerate(partners) if partner != NOBODY]
-    for place in places[:: max(1, len(places) // _LOOKED_AT)]:
+    looked_at = places[:: max(1, len(places) // _LOOKED_AT)]
+    differing = 0
+    for place in looked_at:
         own, theirs = read_answer(baseline, place).request, read_answer(vendor, partners[place]).request
-        if own and theirs and content_hash(own) != content_hash(theirs):
-            raise InputError(
-                f"row {baseline.columns.index[place]} asks something else in {vendor.label} than in {baseline.label}: "
-                "these are runs of different datasets.",
-                remedy="Leave out --match index, so that rows are matched by what they ask, or insist with --force.",
-            )
+        if not own or not theirs:
+            continue
+        differing += content_hash(own) != content_hash(theirs)
+        if any(own.get(name) != theirs.get(name) for name in SAMPLING_FIELDS):
+            _refuse(baseline, vendor, "some", place, partners[place])
+    if not differing:
+        return ""
+    return (
+        f"{differing} of {len(looked_at)} rows looked at ask something else in {vendor.label} than in "
+        f"{baseline.label}: these look like runs of different datasets, and matched by number they say nothing."
+    )

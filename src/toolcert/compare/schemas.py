@@ -8,12 +8,12 @@ from toolcert.compare.rundata import RunData
 from toolcert.core.requests import Request
 from toolcert.core.statistics import Rate
 
-_LOOKED_AT = 100
+_LOOKED_AT = 30
 """Invalid rows whose calls are judged once more to see whether coercion would mend them."""
 
 
-def schema_figures(run: RunData) -> SchemaFigures:
-    """Counts over all answers of a run that carry calls."""
+def schema_figures(run: RunData, *, look_closer: bool = True) -> SchemaFigures:
+    """Counts over all answers of a run that carry calls; whether coercion would mend them takes a closer look."""
     valid = invalid = unjudged = calls = 0
     for kind, count in run.kind_counts:
         if kind.called:
@@ -33,7 +33,7 @@ def schema_figures(run: RunData) -> SchemaFigures:
         calls_unjudged=tallies.unjudged,
         buckets=dict(tallies.buckets.most_common()),
         rows={bucket: tuple(rows) for bucket, rows in tallies.bucket_rows.items()},
-        coercible=_coercible(run),
+        coercible=_coercible(run) if look_closer else Rate(),
     )
 
 

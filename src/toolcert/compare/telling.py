@@ -39,13 +39,23 @@ class Differences:
 
     def most_telling(self, limit: int) -> list[tuple[int, RowKind, bool]]:
         """Places of rows with their kind and whether they are noisy: quiet ones first, kinds taken in turn."""
-        queues: dict[tuple[bool, RowKind], list[int]] = {}
+        labels = {
+            number: (self._noisy(self._pairing.patterns[number]), kind)
+            for number, kind in enumerate(self._kinds)
+            if kind is not None
+        }
+        open_places: Counter[tuple[bool, RowKind]] = Counter()
+        for number, label in labels.items():
+            open_places[label] = min(limit, open_places[label] + self._pairing.counts[number])
+        queues: dict[tuple[bool, RowKind], list[int]] = {label: [] for label in open_places}
+        left = open_places.total()
         for place, number in enumerate(self._pairing.ids):
-            kind = self._kinds[number]
-            if kind is not None:
-                queue = queues.setdefault((self._noisy(self._pairing.patterns[number]), kind), [])
-                if len(queue) < limit:
-                    queue.append(place)
+            if not left:
+                break
+            label_here = labels.get(number)
+            if label_here is not None and len(queues[label_here]) < limit:
+                queues[label_here].append(place)
+                left -= 1
         return list(_in_turn(queues))[:limit]
 
     def _kind(self, pattern: Pattern) -> RowKind | None:

@@ -35,6 +35,8 @@ _WIDTH = 78
 
 def compare_lines(comparison: Comparison) -> Iterator[str]:
     """Everything, styled; the caller's terminal decides about colour."""
+    for warning in comparison.warnings:
+        yield click.style(f"Warning: {visible(warning)}", fg="yellow")
     if len(comparison.vendors) > 1:
         yield from leaderboard(comparison)
     for number, vendor in enumerate(comparison.vendors):

@@ -12,6 +12,7 @@ from toolcert.reports.text import NO_VALUE, count
 def compare_markdown(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
     """The whole comparison."""
     blocks: list[list[str]] = [[f"## Vendors against {escape(comparison.baseline.label)}"], _leaderboard(comparison)]
+    blocks.insert(1, [f"> {escape(warning)}" for warning in comparison.warnings])
     for vendor in comparison.vendors:
         blocks += _vendor(vendor)
     blocks.append([*(f"- {escape(note)}" for note in comparison.notes), _method(comparison)])
