@@ -63,9 +63,7 @@ def cli(api_key: str | None, **given: Any) -> None:
     with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", stderr_console()) as display:
         summary = validator.run([display, _tell_bad_lines])
     if validator.set_aside is not None:
-        click.echo(
-            f"The older results do not say where they were asked; they are kept as {validator.set_aside}.", err=True
-        )
+        warn(f"the older results do not say where they were asked; they are kept as {validator.set_aside}.")
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
     code = _exit_code(summary, interrupted=validator.interrupted)
     click.get_current_context().exit(code)

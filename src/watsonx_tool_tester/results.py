@@ -84,11 +84,16 @@ def _support(model: ModelSummary, cell: Cell) -> bool | None:
 
 
 def details_of(model: ModelSummary, cell: Cell) -> str:
-    """The real reason, and what was left out of the rates."""
-    if cell.counts.passed and cell.counts.passed == cell.counts.total:
+    """The real reason, how often it was met, and what was left out of the rates."""
+    counts, reason = cell.counts, cell.reason or model.reason
+    if counts.passed and counts.passed == counts.total:
         return "calls the tool and uses its result"
-    missing = f"{cell.counts.not_measured} not measured" if cell.counts.not_measured else ""
-    return "; ".join(part for part in (cell.reason or model.reason, cell.stopped, missing) if part)
+    if counts.passed and not counts.failed and counts.not_measured:
+        return f"{counts.not_measured} not measured: {reason}"
+    if counts.passed and counts.failed:
+        reason = f"{counts.failed} of {counts.measured} failed: {reason}"
+    missing = f"{counts.not_measured} not measured" if counts.not_measured else ""
+    return "; ".join(part for part in (reason, cell.stopped, missing) if part)
 
 
 def _reliability(cell: Cell) -> dict[str, Any]:

@@ -238,6 +238,8 @@ def test_the_vectors_are_counted_as_they_are(calls: int, handled: int, cell: str
         words = ("--client", "litellm", "--litellm-url", server.url, "--iterations", "50", "--output", "r.json")
         said = row(run("test", *words), MODEL)
     assert cell in said
+    if 0 < calls < 50:
+        assert f"{50 - handled} of 50 failed: " in said
     reliability = json.loads((folder / "r.json").read_text())["results"][0]["reliability"]
     assert reliability["is_reliable"] is cell.startswith("✅")
     if calls:
