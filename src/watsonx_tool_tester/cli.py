@@ -96,7 +96,6 @@ def cli() -> None:
 
 @cli.command("list-models")
 @connection
-@choice
 def list_models(**given: Any) -> None:
     """List the available models."""
     with one_line_errors():
