@@ -113,7 +113,7 @@ def test_models_as_table() -> None:
     with Vendor(models=["faithful", "text-embedding-small"]) as vendor:
         result = run("models", vendor.url)
     assert result.exit_code == 0
-    assert "2 models, 1 of them can chat" in result.stdout
+    assert "2 models, 1 can chat" in result.stdout
     assert "an embedding model" in result.stdout
 
 

@@ -168,6 +168,13 @@ async def test_space_deployment_and_gateway(
     assert exchange.event_stream is stream
 
 
+@pytest.mark.parametrize("place", ["project_id", "space_id"])
+async def test_the_gateway_lists_its_models_to_project_and_space(watsonx: WatsonxVendor, place: str) -> None:
+    options = {"project_id": None, place: getattr(watsonx, place), "gateway": True}
+    async with connect(watsonx, **options) as session:
+        assert MODEL in {info.id for info in await session.models()}
+
+
 async def test_token_expiry_amid_two_hundred_calls_causes_one_refresh() -> None:
     with WatsonxVendor(latency=0.02) as watsonx:
         async with connect(watsonx) as session:

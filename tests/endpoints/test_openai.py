@@ -39,6 +39,25 @@ async def test_shapes_of_the_list(body: Any) -> None:
     assert [info.id for info in await list_models(in_turn(Answer(body)))] == ["a", "b"]
 
 
+async def test_a_model_listed_twice_is_one_model() -> None:
+    listing = {"data": [{"id": "b", "owned_by": "first"}, {"id": "a"}, {"id": "b", "owned_by": "second"}]}
+    assert [(info.id, info.owned_by) for info in await list_models(in_turn(Answer(listing)))] == [
+        ("b", "first"),
+        ("a", None),
+    ]
+
+
+async def test_listing_sends_the_headers_that_every_request_sends() -> None:
+    """A gateway that wants a header of its own wants it at the list, too."""
+
+    def script(received: Received) -> Answer:
+        known = received.headers.get("x-team") == "tools" and received.headers.get("openai-organization") == "org-1"
+        return Answer({"data": [{"id": "a"}]}) if known else refusal(400, "who are you?")
+
+    found = await list_models(script, headers={"X-Team": "tools"}, options={"organization": "org-1"})
+    assert [info.id for info in found] == ["a"]
+
+
 async def test_abilities_and_facts_are_read() -> None:
     entry = {"id": "text-embedding-3", "owned_by": "o", "description": "d" * 500, "created": 1}
     [info] = await list_models(in_turn(Answer({"data": [entry]})))
@@ -74,6 +93,7 @@ async def test_a_server_without_version_is_found_and_used_from_then_on() -> None
         (Answer({"data": None}), ListingError, "lists no model"),
         (Answer({"status": "ok"}), ListingError, "no list of models"),
         (Answer("text"), ListingError, "no list of models"),
+        (Answer({"error": {"message": "out of order"}}), ListingError, "answers with an error: out of order"),
         (Answer(PAGE), ListingError, "answers with a web page"),
         (Answer(b"pong"), ListingError, "not JSON"),
         (Answer(b""), ListingError, "not JSON"),
@@ -89,6 +109,21 @@ async def test_no_list_is_an_error_that_says_why(answer: Answer, error: type[Too
         await list_models(in_turn(answer))
     assert caught.value.exit_code == 3
     assert KEY.reveal() not in str(caught.value)
+
+
+async def test_an_error_of_the_server_is_not_blamed_on_the_address() -> None:
+    with pytest.raises(ListingError) as caught:
+        await list_models(in_turn(refusal(500, "boom")))
+    assert "log" in caught.value.remedy
+
+
+async def test_a_server_without_tls_is_not_called_untrusted() -> None:
+    with Scripted(in_turn(Answer({"data": []}))) as server:
+        url = server.root.replace("http://", "https://")
+        async with open_endpoint(EndpointSpec(name="e", base_url=url, retries=0)) as session:
+            with pytest.raises(UnreachableError) as caught:
+                await session.models()
+    assert "http://" in caught.value.remedy
 
 
 async def test_a_missing_key_names_the_variable_to_set() -> None:

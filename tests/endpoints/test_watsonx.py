@@ -121,6 +121,14 @@ async def test_gateway_speaks_openai_with_the_project_in_a_header() -> None:
     assert received.json["tool_choice"] == "auto"
 
 
+@pytest.mark.parametrize(
+    ("place", "header"), [({}, "x-ibm-project-id"), ({"project_id": "", "space_id": "s-1"}, "x-ibm-space-id")]
+)
+async def test_gateway_is_told_project_or_space_at_every_request(place: dict[str, str], header: str) -> None:
+    _, received = await ask(Watsonx(), gateway=True, **place)
+    assert received.headers[header] == ("p-1" if header == "x-ibm-project-id" else "s-1")
+
+
 async def test_many_callers_need_one_token() -> None:
     script = Watsonx()
     with Scripted(script) as server:

@@ -63,7 +63,7 @@ def test_good_file(tmp_path: Path) -> None:
         ("[endpoints.a]\nheader = ['X-Api-Key: sk-1']\n", 2, "put it into a variable"),
         ("[endpoints]\na = 3\n", 2, r"expected a table \[endpoints\.a\]"),
         ("endpoints.a.rpm = 0\n", 1, r"endpoints\.a\.rpm: expected a whole number at least 1"),
-        ("[defaults]\nca_bundle = 'nowhere.pem'\n", 2, "no such file"),
+        ("[defaults]\nca_bundle = 'nowhere.pem'\n", 2, "expected a file that exists"),
         ("[prices.m]\ninput = -1\noutput = 1\n", 2, "at least 0"),
         ("[prices.m]\ninput = 1\n", 1, r"prices\.m\.output: expected the price"),
         ('[prices."a.b"]\ninput = 1\noutput = 1\ncached = 1\n', 4, r"cached: no such key"),
@@ -85,7 +85,7 @@ def test_no_file_is_no_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_named_file_must_exist() -> None:
-    with pytest.raises(ConfigurationError, match="TOOLCERT_CONFIG: no such file"):
+    with pytest.raises(ConfigurationError, match="TOOLCERT_CONFIG: expected a file that exists"):
         resolve(["model"], {}, environment={"TOOLCERT_CONFIG": "/nowhere/toolcert.toml"})
 
 

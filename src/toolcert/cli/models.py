@@ -74,8 +74,10 @@ def _wanted(choice: Chosen, found: list[ModelInfo]) -> list[ModelInfo]:
 
 
 def _show(choice: Chosen, found: list[ModelInfo]) -> None:
+    from toolcert.endpoints.selecting import told_models
+
     able = sum(info.can_chat for info in found)
-    click.echo(f"{choice.spec.name}: {len(found)} models, {able} of them can chat")
+    click.echo(f"{choice.spec.name}: {told_models(len(found), able)}")
     rows = [(info.id, info.owned_by or "", _TOOLS[info.declares_tools], info.why_not) for info in found]
     write_table(("MODEL", "OWNER", "TOOLS", "CANNOT CHAT BECAUSE"), rows)
 

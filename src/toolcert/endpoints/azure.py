@@ -64,7 +64,7 @@ class AzureDialect(OpenAiDialect):
         if self._deployment:
             return [ModelInfo(id=self._deployment)]
         url = f"{self._resource}/openai/deployments?api-version={_LISTING_VERSION}"
-        listing = await fetch_json(self, client, url)
+        listing = await fetch_json(self, client, url, self.own_headers)
         entries = listing.get("data") if isinstance(listing, dict) else None
         found = [self.model_info(entry) for entry in entries or [] if isinstance(entry, dict) and entry.get("id")]
         if not found:

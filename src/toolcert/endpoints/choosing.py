@@ -185,7 +185,7 @@ def _address(text: str) -> str:
 
 
 def _unknown(name: str, settings: Settings) -> UsageError:
-    known = [*settings.config.endpoints, *presets()]
+    known = list(dict.fromkeys([*settings.config.endpoints, *presets()]))
     close = get_close_matches(name, known, n=1)
     remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}; or give an address."
     where = f" in {settings.config.path}" if settings.config.path else ""

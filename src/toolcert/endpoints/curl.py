@@ -57,8 +57,10 @@ def _headers(spec: EndpointSpec) -> list[str]:
     if organisation:
         headers.append(f"OpenAI-Organization: {organisation}")
     if spec.dialect == "watsonx":
-        if spec.options.get("gateway") and spec.options.get("project_id"):
-            headers.append(f"X-IBM-PROJECT-ID: {spec.options['project_id']}")
+        if spec.options.get("gateway"):
+            from toolcert.endpoints.watsonx import place_header
+
+            headers += [f"{name}: {value}" for name, value in place_header(spec).items()]
         return [*headers, f"Authorization: Bearer ${_TOKEN_VARIABLE}"]
     if spec.key_env is None:
         return headers

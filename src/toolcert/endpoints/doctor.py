@@ -16,6 +16,7 @@ from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.presets import presets
 from toolcert.endpoints.reachability import connect, resolve_host
+from toolcert.endpoints.selecting import told_models
 from toolcert.endpoints.session import EndpointSession
 from toolcert.endpoints.steps import Health, Step, doubtful, failed, good, skipped
 from toolcert.wire.reading import read_reply
@@ -90,7 +91,7 @@ class Doctor:
         able = [info for info in self._models if info.can_chat]
         if self._model is None and able:
             self._model = able[0].id
-        return good("model listing", f"{len(self._models)} models, {len(able)} of them can chat")
+        return good("model listing", told_models(len(self._models), len(able)))
 
     async def _chat(self) -> Step:
         if self._model is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,28 +17,30 @@ from toolcert.core.errors import (
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.endpoints.base import Dialect
-from toolcert.endpoints.error_texts import is_html
+from toolcert.endpoints.error_texts import is_html, read_error_text
 from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
 
 _TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
+_SPEAKS_NO_TLS = "WRONG_VERSION_NUMBER"
+"""OpenSSL's word for an answer that is not encrypted."""
 _LONGEST = 30.0
 """Seconds: a list that takes longer than this will not come."""
 
 
-async def fetch(dialect: Dialect, client: HttpClient, url: str) -> HttpResponse:
-    """GET a page with the endpoint's credentials, renewed once where they have become stale."""
+async def fetch(dialect: Dialect, client: HttpClient, url: str, headers: Mapping[str, str]) -> HttpResponse:
+    """GET a page with the endpoint's headers and credentials, renewed once where they have become stale."""
     credentials = await dialect.authorise(client)
-    response = await client.send(_get(dialect.spec, url, credentials))
+    response = await client.send(_get(dialect.spec, url, {**headers, **credentials}))
     if response.status == 401:
         renewed = await dialect.authorise(client, renew=True)
         if renewed != credentials:
-            return await client.send(_get(dialect.spec, url, renewed))
+            return await client.send(_get(dialect.spec, url, {**headers, **renewed}))
     return response
 
 
-async def fetch_json(dialect: Dialect, client: HttpClient, url: str) -> Any:
+async def fetch_json(dialect: Dialect, client: HttpClient, url: str, headers: Mapping[str, str]) -> Any:
     """The JSON at `url`; every other answer is an error that says what to do."""
-    response = await fetch(dialect, client, url)
+    response = await fetch(dialect, client, url, headers)
     fault = fault_of(dialect, response)
     if fault is not None:
         raise listing_error(dialect.spec, url, fault)
@@ -68,21 +71,31 @@ def listing_error(spec: EndpointSpec, url: str, fault: Fault) -> ToolcertError:
     """The error for people that a fault means where nothing can go on without an answer."""
     told = f"{spec.name}: {fault.message}"
     if fault.kind in _TRANSPORT and fault.status is None:
-        return UnreachableError(f"{spec.name}: no answer from {url}: {fault.message}", remedy=_remedy(fault.kind))
+        return UnreachableError(f"{spec.name}: no answer from {url}: {fault.message}", remedy=_remedy(fault))
     if fault.kind is FaultKind.AUTH:
         return UnauthorisedError(told)
     if fault.kind is FaultKind.CONFIGURATION and fault.status not in (404, 405):
         return ConfigurationError(told)
-    return ListingError(f"{spec.name}: {url} answers {fault.status}: {fault.message}", remedy="Check the address.")
+    remedy = "Check the address." if (fault.status or 0) < 500 else "Look into the server's log, or try again later."
+    return ListingError(f"{spec.name}: {url} answers {fault.status}: {fault.message}", remedy=remedy)
 
 
-def _remedy(kind: FaultKind) -> str:
-    if kind is FaultKind.TLS:
+def no_list(spec: EndpointSpec, url: str, response: HttpResponse) -> ListingError:
+    """The error for JSON that lists nothing; some servers send their error with status 200."""
+    told = read_error_text(response.payload).message if b'"error"' in response.payload else ""
+    what = f"an error: {told}" if told else "JSON that is no list of models."
+    return ListingError(f"{spec.name}: {url} answers with {what}")
+
+
+def _remedy(fault: Fault) -> str:
+    if fault.kind is FaultKind.TLS and _SPEAKS_NO_TLS in fault.message:
+        return "Does the server speak TLS at all? If not, its address begins with http://."
+    if fault.kind is FaultKind.TLS:
         return "Trust its certificate with --ca-bundle, or check the address."
     return "Check the address and that the server runs; `toolcert doctor` looks closer."
 
 
-def _get(spec: EndpointSpec, url: str, credentials: dict[str, str]) -> HttpRequest:
+def _get(spec: EndpointSpec, url: str, headers: Mapping[str, str]) -> HttpRequest:
     limits = spec.timeouts
     timeouts = Timeouts(
         connect=limits.connect,
@@ -90,4 +103,4 @@ def _get(spec: EndpointSpec, url: str, credentials: dict[str, str]) -> HttpReque
         between_chunks=min(limits.between_chunks, _LONGEST),
         total=min(limits.total, _LONGEST),
     )
-    return HttpRequest(method="GET", url=url, headers={"Accept": "application/json", **credentials}, timeouts=timeouts)
+    return HttpRequest(method="GET", url=url, headers={"Accept": "application/json", **headers}, timeouts=timeouts)

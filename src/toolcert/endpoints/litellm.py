@@ -47,7 +47,7 @@ class LiteLlmDialect(OpenAiDialect):
 
     async def _details(self, client: HttpClient) -> dict[str, JsonObject]:
         """`/model/info` by model name; nothing where the key may not see it or the proxy has none."""
-        response = await fetch(self, client, under(self._root, "model/info"))
+        response = await fetch(self, client, under(self._root, "model/info"), self.own_headers)
         if response.status != 200:
             return {}
         try:

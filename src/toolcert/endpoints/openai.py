@@ -17,7 +17,7 @@ from toolcert.endpoints.addresses import api_roots, door, under
 from toolcert.endpoints.base import Adapted
 from toolcert.endpoints.capabilities import declared_tools, why_no_chat
 from toolcert.endpoints.error_texts import ErrorText, read_error_text
-from toolcert.endpoints.fetching import fault_of, fetch, listing_error, read_json
+from toolcert.endpoints.fetching import fault_of, fetch, listing_error, no_list, read_json
 from toolcert.endpoints.headers import filled_headers
 from toolcert.endpoints.meanings import kind_of_error
 from toolcert.settings.keys import KEY_VARIABLE
@@ -38,7 +38,9 @@ class OpenAiDialect:
         self._roots = api_roots(spec.base_url)
         self._root = self._roots[0]
         self._doors = self.doors(self._root)
-        self._headers = {"Content-Type": "application/json", **self._organisation(), **filled_headers(spec, eraser)}
+        self.own_headers = {**self._organisation(), **filled_headers(spec, eraser)}
+        """Go with every request, listings included."""
+        self._headers = {"Content-Type": "application/json", **self.own_headers}
         self._credentials = {} if key is None else self.key_header(key.reveal())
 
     def doors(self, root: str) -> dict[RequestKind, str]:
@@ -110,7 +112,7 @@ class OpenAiDialect:
         """The listing, looked for with and without `/v1`; whichever answers is used from then on."""
         for root in self._roots:
             url = under(root, "models")
-            response = await fetch(self, client, url)
+            response = await fetch(self, client, url, self.own_headers)
             if root != self._roots[-1] and (response.status in (404, 405) or _no_json(response)):
                 continue
             fault = fault_of(self, response)
@@ -118,7 +120,7 @@ class OpenAiDialect:
                 raise listing_error(self.spec, url, fault)
             entries = _entries(read_json(self.spec, url, response))
             if entries is None:
-                raise ListingError(f"{self.spec.name}: {url} answers with JSON that is no list of models.")
+                raise no_list(self.spec, url, response)
             self._root, self._doors = root, self.doors(root)
             return entries
         raise AssertionError("the last root returns or raises")
@@ -162,8 +164,11 @@ def _entries(listing: Any) -> list[JsonObject] | None:
         listing = [] if listing is None else listing  # Ollama without models
     if not isinstance(listing, list):
         return None
-    entries = [_named(entry) for entry in listing]
-    return [entry for entry in entries if entry is not None]
+    once: dict[str, JsonObject] = {}
+    for entry in map(_named, listing):
+        if entry is not None:
+            once.setdefault(entry["id"], entry)
+    return list(once.values())
 
 
 def _named(entry: Any) -> JsonObject | None:

@@ -70,3 +70,8 @@ def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> To
     more = "" if close or len(ids) <= len(shown) else ", ..."
     word = "Did you mean" if close else "It lists"
     return UsageError(f"{endpoint}: no model is left to ask.", remedy=f"{word} {', '.join(shown)}{more}")
+
+
+def told_models(listed: int, able: int) -> str:
+    """How many models an endpoint lists, and how many of them can chat."""
+    return f"{listed} {'model' if listed == 1 else 'models'}, {able} can chat"

@@ -131,7 +131,7 @@ class WatsonxDialect(OpenAiDialect):
         for _ in range(_MOST_PAGES):
             if url is None:
                 return entries
-            page = await fetch_json(self, client, url)
+            page = await fetch_json(self, client, url, self.own_headers)
             resources = page.get("resources") if isinstance(page, dict) else None
             if not isinstance(resources, list):
                 raise ListingError(f"{self.spec.name}: {url} answers with JSON that is no list of models.")
@@ -164,8 +164,14 @@ class GatewayDialect(OpenAiDialect):
         return await self._tokens.header(renew=renew)
 
     def _organisation(self) -> dict[str, str]:
-        project = self.spec.options.get("project_id")
-        return {"X-IBM-PROJECT-ID": str(project)} if project else {}
+        return place_header(self.spec)
+
+
+def place_header(spec: EndpointSpec) -> dict[str, str]:
+    """The project, or else the space, that the gateway charges."""
+    places = {"X-IBM-PROJECT-ID": "project_id", "X-IBM-SPACE-ID": "space_id"}
+    given = {header: spec.options.get(name) for header, name in places.items()}
+    return next(({header: str(place)} for header, place in given.items() if place), {})
 
 
 def _model_info(entry: JsonObject) -> ModelInfo:

@@ -152,7 +152,7 @@ class InputFile(Text):
     def read(self, raw: Any, folder: Path) -> str:
         path = folder / Path(_text_of_path(raw)).expanduser()
         if not path.is_file():
-            raise ValueError("no such file")
+            raise ValueError("expected a file that exists")
         return str(path)
 
 

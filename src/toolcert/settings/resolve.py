@@ -119,4 +119,7 @@ def _from_variable(option: Option, environment: Mapping[str, str]) -> Any:
 
 def _shown(option: Option, raw: Any) -> str:
     """What was written instead, unless it may be a secret."""
-    return "" if option.secret or isinstance(option.kind, _MAY_CARRY_SECRETS) else f", not {raw!r}"
+    if option.secret or isinstance(option.kind, _MAY_CARRY_SECRETS):
+        return ""
+    written = raw if isinstance(raw, list | tuple) else [raw]
+    return f", not {' and '.join(map(repr, written))}"
