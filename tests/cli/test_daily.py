@@ -215,6 +215,7 @@ def test_a_history_that_cannot_be_used_is_told_before_anything_is_asked(days: Da
     assert days.asked == 0
     assert "hunter2-very" not in done.stdout + done.stderr
     assert "me:[secret]@127.0.0.1:1" in done.stderr
+    assert "a password on the command line is seen by other users" in done.stderr
 
 
 def test_the_password_of_the_history_is_in_no_file_of_the_run(days: Days) -> None:

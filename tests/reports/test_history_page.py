@@ -74,9 +74,16 @@ def test_the_height_of_a_bar_tells_the_state_without_colour() -> None:
 
 
 def test_a_mark_spans_its_days_and_leads_to_its_note() -> None:
-    chart = str(days_chart([DayStatus.WORKING] * 10, [Mark(number=3, first=2, last=4)], "x"))
+    chart = str(days_chart([DayStatus.WORKING] * 40, [Mark(number=3, first=8, last=19)], "x"))
     assert 'href="#note-3"' in chart
     assert 'x1="20%" x2="50%"' in chart
+
+
+def test_a_young_history_is_not_stretched() -> None:
+    """Ten days stand at the right of thirty places."""
+    chart = str(days_chart([DayStatus.WORKING] * 10, [Mark(number=1, first=0, last=9)], "x"))
+    assert 'viewBox="-20 0 30 24"' in chart
+    assert 'x1="66.67%" x2="100%"' in chart
 
 
 def test_the_page_says_what_changed_first(found: Overview) -> None:

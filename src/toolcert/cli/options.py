@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from toolcert.cli.errors import warn
+from toolcert.core.secrets import passwords_in
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
 from toolcert.settings.keys import KEY_VARIABLE
 from toolcert.settings.kinds import Switch
@@ -108,3 +109,5 @@ def _warn_of_visible_key(settings: Settings) -> None:
             "a key on the command line is seen by other users of this machine and stays in the shell's history; "
             f"set {KEY_VARIABLE} instead."
         )
+    if "history" in settings and settings.resolved("history").source is Source.FLAG and passwords_in(settings.history):
+        warn("a password on the command line is seen by other users of this machine; set TOOLCERT_HISTORY instead.")

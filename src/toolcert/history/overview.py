@@ -28,11 +28,13 @@ class DailyTotals(Value):
 
     day: str
     models: int
+    """Models that were asked, those that could not be measured included."""
     working: int
     handling: int
     reliable: int
     call_time: float | None = None
     answer_time: float | None = None
+    not_measured: int = 0
 
 
 class ErrorPattern(Value):
@@ -130,6 +132,7 @@ def daily_totals(models: Sequence[ModelHistory]) -> list[DailyTotals]:
                 reliable=sum(day.status is DayStatus.WORKING for day in good),
                 call_time=_mean(day.call_p50 for day in tested),
                 answer_time=_mean(day.answer_p50 for day in tested),
+                not_measured=sum(day.status is DayStatus.NOT_MEASURED for day in tested),
             )
         )
     return lines

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcert.core.values import Value
-from toolcert.history.overview import Overview
+from toolcert.history.overview import DailyTotals, Overview
 from toolcert.reports import history_words as words
 from toolcert.reports.html.page import render
-from toolcert.reports.text import visible
+from toolcert.reports.text import NO_VALUE, visible
 
 
 class IndexRow(Value):
@@ -16,19 +16,16 @@ class IndexRow(Value):
 
     day: str
     file: str
-    models: str
-    working: str
-    reliable: str
+    models: str = NO_VALUE
+    working: str = NO_VALUE
+    reliable: str = NO_VALUE
+    not_measured: str = NO_VALUE
 
 
 def index_html(found: Overview, reports: Sequence[tuple[str, str]]) -> str:
     """The page that leads to all others; `reports` are days and file names, newest first."""
     totals = {line.day: line for line in found.totals}
-    rows = []
-    for day, file in reports:
-        line = totals.get(day)
-        figures = ("–", "–", "–") if line is None else (str(line.models), str(line.working), str(line.reliable))
-        rows.append(IndexRow(day=day, file=file, models=figures[0], working=figures[1], reliable=figures[2]))
+    rows = [_row(day, file, totals.get(day)) for day, file in reports]
     return render(
         "index.html.j2",
         rows=rows,
@@ -36,4 +33,17 @@ def index_html(found: Overview, reports: Sequence[tuple[str, str]]) -> str:
         lines=[visible(line) for line in words.standing_lines(found)],
         last=words.day_text(found.last, year=True),
         history=None,
+    )
+
+
+def _row(day: str, file: str, line: DailyTotals | None) -> IndexRow:
+    if line is None:
+        return IndexRow(day=day, file=file)
+    return IndexRow(
+        day=day,
+        file=file,
+        models=str(line.models),
+        working=str(line.working),
+        reliable=str(line.reliable),
+        not_measured=str(line.not_measured),
     )

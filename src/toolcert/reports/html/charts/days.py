@@ -12,6 +12,8 @@ from toolcert.reports.html.charts.svg import at, end_anchor, fluid
 
 BARS = 24
 NUMBERS = 15
+FEWEST = 30
+"""Bars there is room for at least."""
 _FORMS: dict[DayStatus, tuple[tuple[float, float], ...]] = {
     DayStatus.WORKING: ((0, 24),),
     DayStatus.UNRELIABLE: ((8, 16),),
@@ -35,20 +37,26 @@ class Mark(Value):
 
 def days_chart(statuses: Sequence[DayStatus], marks: Sequence[Mark], label: str) -> Markup:
     """One bar a day (or a longer stretch), newest right, with the numbers of the notes below."""
-    number = max(1, len(statuses))
+    number, before = _places(len(statuses))
     bars = "".join(
         f'<path class="d-{status.value}" d="{path}"/>' for status in DayStatus if (path := _path(statuses, status))
     )
     body = (
-        f'<svg class="bars-of-days" width="100%" height="{BARS}" viewBox="0 0 {number} {BARS}" '
+        f'<svg class="bars-of-days" width="100%" height="{BARS}" viewBox="{-before} 0 {number} {BARS}" '
         f'preserveAspectRatio="none">{bars}</svg>'
     )
-    return fluid(BARS, body, label) + (_marks(marks, number) if marks else Markup(""))
+    return fluid(BARS, body, label) + (_marks(marks, number, before) if marks else Markup(""))
 
 
-def _marks(marks: Sequence[Mark], number: int) -> Markup:
+def _places(bars: int) -> tuple[int, int]:
+    """How many bars have room, and how many of these places stay empty in front: a young history is not stretched."""
+    number = max(FEWEST, bars)
+    return number, number - bars
+
+
+def _marks(marks: Sequence[Mark], number: int, before: int) -> Markup:
     """The numbers below; a picture of its own, because links inside an image cannot be reached by all."""
-    body = "".join(_mark(mark, number) for mark in marks)
+    body = "".join(_mark(mark, number, before) for mark in marks)
     opening = f'<svg class="chart fluid marks" role="group" aria-label="Notes" width="100%" height="{NUMBERS}">'
     return Markup(f"{opening}{body}</svg>")  # noqa: S704 - numbers only
 
@@ -64,8 +72,8 @@ def _path(statuses: Sequence[DayStatus], wanted: DayStatus) -> str:
     )
 
 
-def _mark(mark: Mark, number: int) -> str:
-    start, end = mark.first / number, (mark.last + 1) / number
+def _mark(mark: Mark, number: int, before: int) -> str:
+    start, end = (mark.first + before) / number, (mark.last + 1 + before) / number
     middle = (start + end) / 2
     return (
         f'<a class="mark" href="#note-{mark.number}" aria-label="Note {mark.number}" '
@@ -75,11 +83,12 @@ def _mark(mark: Mark, number: int) -> str:
     )
 
 
-def days_axis(labels: Sequence[tuple[int, str]], number: int) -> Markup:
+def days_axis(labels: Sequence[tuple[int, str]], bars: int) -> Markup:
     """Dates above the bars; a place and its date each."""
+    number, before = _places(bars)
     body = "".join(
-        f'<text data-from="{place}" data-to="{place + 1}" x="{at((place + 0.5) / number)}" y="11" '
-        f'text-anchor="{end_anchor((place + 0.5) / number)}">{words}</text>'
+        f'<text data-from="{place}" data-to="{place + 1}" x="{at((place + before + 0.5) / number)}" y="11" '
+        f'text-anchor="{end_anchor((place + before + 0.5) / number)}">{words}</text>'
         for place, words in labels
     )
     return fluid(14, body, "dates")

@@ -4,7 +4,7 @@
   const tip = document.getElementById("tip");
   if (!table) return;
   const days = table.dataset.days.split("|");
-  let first = 0;
+  let first = Math.min(0, days.length - 30);
 
   const place = (element) => {
     const width = days.length - first;
@@ -34,7 +34,7 @@
     const area = cell.querySelector(".chart").getBoundingClientRect();
     const share = (event.clientX - area.left) / area.width;
     const day = first + Math.floor(share * (days.length - first));
-    if (share < 0 || share >= 1) { hide(); return; }
+    if (share < 0 || share >= 1 || day < 0) { hide(); return; }
     tip.replaceChildren();
     line("b", days[day]);
     line("div", cell.dataset.said.split("|")[day]);
