@@ -25,6 +25,7 @@ class ComparePage(Value):
     word: str
     tally: tuple[tuple[str, str, int], ...]
     facts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
     notes: tuple[str, ...]
     vendors: tuple[VendorView, ...]
     several: bool
@@ -50,7 +51,8 @@ def _page(comparison: Comparison) -> ComparePage:
         word=one.verdict.value if one else "",
         tally=_tally(comparison),
         facts=_facts(comparison),
-        notes=tuple(visible(note) for note in comparison.notes),
+        warnings=tuple(visible(warning) for warning in comparison.warnings),
+        notes=tuple(visible(note) for note in (*comparison.notes, *(one.notes if one else ()))),
         vendors=vendors,
         several=len(vendors) > 1,
         ceiling=bool(comparison.further),

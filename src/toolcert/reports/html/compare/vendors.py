@@ -7,10 +7,18 @@ from collections import Counter
 
 import msgspec
 
-from toolcert.compare.comparison import Comparison, SchemaFigures, Sign, TokenDifferences, VendorComparison
+from toolcert.compare.comparison import (
+    CompareFinding,
+    Comparison,
+    SchemaFigures,
+    Sign,
+    TokenDifferences,
+    VendorComparison,
+)
 from toolcert.compare.confusion import Confusion
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
+from toolcert.diagnose import kind_of
 from toolcert.reports.compare_words import VERDICT_ROLES, bucket_name, decimal
 from toolcert.reports.html.charts.forest import ForestLine
 from toolcert.reports.html.compare.figures import Family, families, forest_line
@@ -28,6 +36,16 @@ class SchemaRow(Value):
     name: str
     vendor: str
     baseline: str
+    rows: str
+
+
+class FindingRow(Value):
+    """A finding that only a comparison can see."""
+
+    severity: str
+    code: str
+    title: str
+    evidence: str
     rows: str
 
 
@@ -63,6 +81,7 @@ class VendorView(Value):
     tokens: TokenDifferences
     tokens_note: str
     signs: tuple[Sign, ...]
+    findings: tuple[FindingRow, ...]
     schema: tuple[SchemaRow, ...]
     tests: tuple[ChanceRow, ...]
     margins: tuple[MarginRow, ...]
@@ -110,6 +129,7 @@ def _view(vendor: VendorComparison, comparison: Comparison, share: int, anchor: 
         tokens=vendor.tokens,
         tokens_note=_tokens_note(vendor.tokens),
         signs=tuple(_harmless(sign) for sign in vendor.signs),
+        findings=tuple(_finding(found) for found in vendor.findings),
         schema=_schema_rows(vendor.schema, vendor.baseline_schema),
         tests=chance_rows(vendor.tests),
         margins=margins,
@@ -136,6 +156,8 @@ def _facts(vendor: VendorComparison) -> tuple[tuple[str, str], ...]:
         ("Matched", count(vendor.matching.matched)),
         ("Only in the baseline", count(vendor.matching.baseline_only)),
         ("Only at the vendor", count(vendor.matching.vendor_only)),
+        ("Repeated questions", count(max(vendor.matching.baseline_repeats, vendor.matching.vendor_repeats))),
+        ("Baseline gave no answer", count(missing.baseline_failed)),
         ("Vendor gave no answer", f"{count(missing.rows)}{reasons}"),
         ("Agreement at worst", "" if missing.worst_agreement is None else f"{missing.worst_agreement:.3f}"),
     )
@@ -154,6 +176,16 @@ def _tokens_note(tokens: TokenDifferences) -> str:
 def _harmless(sign: Sign) -> Sign:
     return msgspec.structs.replace(
         sign, vendor=shorten(visible(sign.vendor), 80), baseline=shorten(visible(sign.baseline), 80)
+    )
+
+
+def _finding(found: CompareFinding) -> FindingRow:
+    return FindingRow(
+        severity=found.severity.value,
+        code=found.code,
+        title=kind_of(found.code).title,
+        evidence=shorten(visible(found.evidence), 200),
+        rows=count(found.rows),
     )
 
 
