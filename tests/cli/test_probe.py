@@ -85,6 +85,13 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert asked_after <= chats + 2, "only what was not measured is asked, and the listing"
 
 
+def test_a_folder_may_hold_more_than_the_plan_and_progress_ends_at_the_whole(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        for suite, total in (("agent", 10), ("quick", 2)):
+            done = toolcert("probe", vendor.url, "--suite", suite, "-n", "2", "--output", "run", cwd=tmp_path)
+            assert f"{total}/{total}  100 %" in done.stderr.splitlines()[-1]
+
+
 def test_a_429_with_retry_after_is_waited_out(tmp_path: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
         vendor.outage("429", retry_after=2, count=1, model="faithful")

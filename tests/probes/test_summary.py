@@ -98,6 +98,68 @@ def test_models_without_a_single_record_are_there() -> None:
     assert summary.headline == "1 of 2 models calls tools; 1 could not be measured."
 
 
+async def test_a_limit_on_requests_leaves_models_undecided_and_says_what_was_not_asked() -> None:
+    models = ["faithful", "text-caller"]
+    with Vendor(models=models) as vendor:
+        probed = await probe_models(vendor.url, models, suite="agent", iterations=3, max_requests=7, concurrency=1)
+    summary = probed.summary
+    assert summary.headline == "0 of 2 models are fit for agents; 2 are undecided."
+    assert "The limit on requests was reached: 24 cases were not asked." in summary.lines
+    assert probed.model("faithful").reason == "Everything measured works; 12 not asked"
+    totals = summary.totals
+    assert (totals.undecided, totals.partial, totals.not_measured) == (2, 0, 0)
+
+
+async def test_an_adaptive_run_states_what_it_saved_and_how_often_it_errs() -> None:
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        probed = await probe_models(vendor.url, ["text-caller"], suite="quick", iterations=30, adaptive=True)
+    saved = sum(record.outcome is Outcome.SKIPPED for record in probed.records)
+    assert saved >= 20
+    said = next(line for line in probed.summary.lines if line.startswith("Decided early"))
+    assert f"{saved} cases were not asked" in said
+    assert "at most 5 %" in said
+
+
+def test_records_of_probes_that_this_run_does_not_ask_are_of_another_run() -> None:
+    finding = Finding(code="call.in_text", severity=Severity.ERROR)
+    other = msgspec.structs.replace(
+        record_of("a", Outcome.FAILED), codes=("call.in_text",), detail=Detail(findings=(finding,))
+    )
+    other = msgspec.structs.replace(other, probe=ProbeFacts(probe="hello_world", iteration=1))
+    summary = summarise(manifest_of("a"), [record_of("a", Outcome.PASSED), other])
+    assert summary.causes == ()
+
+
+@pytest.mark.parametrize(
+    ("declares", "outcome", "said"),
+    [
+        (True, Outcome.FAILED, "Declared to call tools, and does not: a."),
+        (True, Outcome.UNSUPPORTED, "Declared to call tools, and does not: a."),
+        (False, Outcome.PASSED, "Declared not to call tools, and does: a."),
+        (True, Outcome.PASSED, None),
+        (False, Outcome.FAILED, None),
+        (None, Outcome.FAILED, None),
+        (True, Outcome.NOT_MEASURED, None),
+    ],
+)
+def test_what_the_listing_declares_stands_beside_what_was_measured(
+    declares: bool | None, outcome: Outcome, said: str | None
+) -> None:
+    infos = {"e": (ModelInfo(id="a", declares_tools=declares),)}
+    manifest = msgspec.structs.replace(manifest_of("a"), models=infos)
+    summary = summarise(manifest, [record_of("a", outcome)])
+    assert [line for line in summary.lines if line.startswith("Declared")] == ([said] if said else [])
+    assert summary.models[0].declares_tools is declares
+
+
+def test_the_best_choice_of_several_endpoints_is_named_with_its_endpoint() -> None:
+    record = record_of("a", Outcome.PASSED)
+    models = {"e": (ModelInfo(id="a"),), "f": (ModelInfo(id="a"),)}
+    manifest = msgspec.structs.replace(manifest_of("a"), models=models)
+    summary = summarise(manifest, [record, msgspec.structs.replace(record, endpoint="f", outcome=Outcome.FAILED)])
+    assert summary.lines[0].startswith("Best choice: e: a, ")
+
+
 def test_ranking_is_by_verdict_then_score_then_time_to_a_call() -> None:
     records = [
         record_of("slow", Outcome.PASSED, seconds=(2.0,)),

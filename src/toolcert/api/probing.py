@@ -118,7 +118,7 @@ class ProbeJob:
             handlers=[writer, *handlers],
             max_requests=self.options.max_requests,
         )
-        started = RunStarted(manifest=self.manifest, total=self.plan.total, resumed=len(measured))
+        started = RunStarted(manifest=self.manifest, total=self.plan.total, resumed=self.plan.resumed)
         try:
             finished = await engine.run(self.plan, self._work(), started)
         finally:

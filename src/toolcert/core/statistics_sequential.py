@@ -13,6 +13,8 @@ import math
 from toolcert.core.statistics import Certainty
 from toolcert.core.values import Value
 
+ERROR_BOUND = 0.05
+"""Probability that a decision is wrong, at most."""
 _GRID = 24
 """Alternatives on each side of the threshold; more change the time to a decision by under one run."""
 _EXTREME_SHARE = 0.5
@@ -52,7 +54,7 @@ class SequentialTest:
     `alpha`, and a rate at or above it is called unreliable with probability at most `alpha`.
     """
 
-    def __init__(self, threshold: float = 0.9, alpha: float = 0.05) -> None:
+    def __init__(self, threshold: float = 0.9, alpha: float = ERROR_BOUND) -> None:
         if not 0 < threshold < 1 or not 0 < alpha < 1:
             raise ValueError(f"threshold {threshold} and alpha {alpha} must lie between 0 and 1")
         self._needed = -math.log(alpha)

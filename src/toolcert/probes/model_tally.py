@@ -86,6 +86,7 @@ class ModelTally:
             findings=findings,
             latency=tuple(line for label, times in self._times.items() if (line := times.latency(label))),
             usage=self._usage(prices),
+            declares_tools=self._info.declares_tools,
         )
 
     def _reliability(self, cells: Sequence[Cell]) -> Reliability:

@@ -28,6 +28,7 @@ class ProbePlan:
         self._probes = {probe.name: probe for probe in probes}
         self._iterations = iterations
         self._measured: Container[str] = ()
+        self._resumed = 0
         self._released: list[Case] = []
         self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
         for endpoint, infos in models.items():
@@ -49,10 +50,16 @@ class ProbePlan:
         """The most requests the run sends, retries and control requests after a refusal apart."""
         return self._chatting * self._iterations * sum(probe.requests for probe in self._probes.values())
 
+    @property
+    def resumed(self) -> int:
+        """Cases of this plan that an earlier run has measured; its log may hold others, too."""
+        return self._resumed
+
     def resume(self, measured: Container[str], records: Iterable[Record]) -> None:
         """Go on where an earlier run ended: its records stand, its measured keys are not asked again."""
         self._measured = measured
         for record in records:
+            self._resumed += self._plans(record)
             self._released.extend(self.after(record))
 
     def sources(self) -> Mapping[str, Iterator[Case]]:
@@ -67,6 +74,10 @@ class ProbePlan:
         if track is None:
             return []
         return self._unmeasured([*track.after(record), *self._dependents(target, name)])
+
+    def _plans(self, record: Record) -> bool:
+        tracks = self._tracks.get((record.endpoint, record.model), {})
+        return record.probe is not None and record.probe.probe in tracks and record.probe.iteration <= self._iterations
 
     def _source(self, endpoint: str) -> Iterator[Case]:
         yield from self._skipped_models(endpoint)

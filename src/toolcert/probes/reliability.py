@@ -111,6 +111,7 @@ class CellTally:
             reliable=self.reliable(threshold),
             reason=self._reason(counts),
             stopped=self._stopped(),
+            unasked=self.skips[Skip.UNASKED],
             pass_power=_powers(counts.passed, counts.measured),
             findings=tuple(self._sightings),
             latency=self._latency(),

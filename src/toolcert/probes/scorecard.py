@@ -113,6 +113,8 @@ class Cell(Value):
     """The most frequent reason for not passing, in words."""
     stopped: str = ""
     """Why fewer iterations were asked than planned."""
+    unasked: int = 0
+    """Cases that a limit on requests left out."""
     pass_power: tuple[PassPower, ...] = ()
     findings: tuple[FindingCount, ...] = ()
     latency: tuple[Latency, ...] = ()
@@ -171,6 +173,13 @@ class ModelSummary(Value):
     """Worst first."""
     latency: tuple[Latency, ...] = ()
     usage: Usage = Usage()
+    declares_tools: bool | None = None
+    """What the endpoint's listing says about tool calling, where it says anything."""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether something was measured, and too little for a verdict."""
+        return self.score.recommendation is Recommendation.UNDECIDED and bool(self.counts.measured)
 
     def seconds(self, label: str) -> float | None:
         """Median seconds of one kind of turn."""
@@ -221,6 +230,8 @@ class Totals(Value):
     none: int = 0
     unsupported: int = 0
     not_measured: int = 0
+    undecided: int = 0
+    """Models whose score could still lead to different verdicts; in none of the counts above."""
     counts: Counts = Counts()
     usage: Usage = Usage()
     seconds: float | None = None

@@ -58,7 +58,7 @@ class Summariser:
     def add(self, record: Record) -> None:
         """Count one record; models and probes outside the manifest belong to another run."""
         tally = self._models.get((record.endpoint, record.model))
-        if tally is not None and record.probe is not None:
+        if tally is not None and record.probe is not None and record.probe.probe in self._weights:
             tally.add(record)
             self._sightings.add(record)
 
@@ -73,7 +73,7 @@ class Summariser:
             toolcert=self._manifest.toolcert,
             started_at=self._manifest.started_at,
             headline=headline(totals, self._suite),
-            lines=tuple(further_lines(models, causes)),
+            lines=tuple(further_lines(models, causes, several=len(self._manifest.models) > 1)),
             finished_at=finished_at or self._manifest.finished_at,
             interrupted=self._manifest.interrupted,
             suite=self._manifest.suite,
@@ -118,10 +118,12 @@ class Summariser:
         return tuple(causes)
 
     def _totals(self, models: tuple[ModelSummary, ...], finished_at: float | None) -> Totals:
-        by_category = {category.value: sum(model.category is category for model in models) for category in Category}
+        decided = [model for model in models if not model.undecided]
+        by_category = {category.value: sum(model.category is category for model in decided) for category in Category}
         return Totals(
             models=len(models),
             **by_category,
+            undecided=len(models) - len(decided),
             counts=sum_counts(model.counts for model in models),
             usage=_usage([model.usage for model in models]),
             seconds=None if finished_at is None else finished_at - self._manifest.started_at,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from toolcert.core.statistics_sequential import ERROR_BOUND
 from toolcert.diagnose import kind_of
 from toolcert.probes.scorecard import Category, Cause, Cell, CellState, ModelSummary, Totals
 from toolcert.probes.suites import Suite
@@ -11,6 +12,7 @@ from toolcert.probes.track import DECIDED
 
 ALL_WELL = "Everything asked for works"
 _MOST_REASONS = 3
+_MOST_NAMES = 3
 
 
 def headline(totals: Totals, suite: Suite) -> str:
@@ -23,6 +25,7 @@ def headline(totals: Totals, suite: Suite) -> str:
     others = [
         _part(totals.partial, ("works in part", "work in part")),
         _part(silent, suite.bad),
+        _part(totals.undecided, ("is undecided", "are undecided")),
         _part(totals.not_measured, ("could not be measured", "could not be measured")),
     ]
     best = f"{totals.full} of {_models(totals.models)} {suite.good[totals.full != 1 and totals.models != 1]}"
@@ -30,20 +33,55 @@ def headline(totals: Totals, suite: Suite) -> str:
     return f"{best}; {rest}." if rest else f"{best}."
 
 
-def further_lines(models: Sequence[ModelSummary], causes: Sequence[Cause]) -> Iterator[str]:
-    """What to know next: the fault, the best choice, the fastest."""
+def further_lines(models: Sequence[ModelSummary], causes: Sequence[Cause], *, several: bool = False) -> Iterator[str]:
+    """What to know next: the fault, the best choice, the fastest, and what was left out or declared otherwise."""
+    yield from _fault_to_know(causes)
+    yield from _best_choices(models, several=several)
+    yield from _declared_otherwise(models, several=several)
+    yield from _left_out(models)
+
+
+def _fault_to_know(causes: Sequence[Cause]) -> Iterator[str]:
     if causes and causes[0].severity != "note":
         worst = causes[0]
         meaning = kind_of(worst.code).meaning.partition(". ")[0].rstrip(".")
         yield f"The fault to know about: {worst.code} in {_models(len(worst.models))}. {meaning}."
+
+
+def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
     full = [model for model in models if model.category is Category.FULL]
     if not full:
         return
-    best = full[0]
-    yield f"Best choice: {best.model}, {best.reliability.rate.k} of {best.reliability.rate.n} runs{_to_a_call(best)}."
+    best, rate = full[0], full[0].reliability.rate
+    yield f"Best choice: {_name(best, several=several)}, {rate.k} of {rate.n} runs{_to_a_call(best)}."
     fastest = min(full, key=lambda model: model.seconds("call") or float("inf"))
     if fastest is not best and fastest.seconds("call") is not None:
-        yield f"Fastest of those: {fastest.model}{_to_a_call(fastest)}."
+        yield f"Fastest of those: {_name(fastest, several=several)}{_to_a_call(fastest)}."
+
+
+def _declared_otherwise(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
+    """What the listing says, beside what was measured."""
+    asked = [model for model in models if model.counts.measured or model.counts.unsupported]
+    silent = [m for m in asked if m.declares_tools and m.category in (Category.NONE, Category.UNSUPPORTED)]
+    if silent:
+        yield f"Declared to call tools, and does not: {_names(silent, several=several)}."
+    able = [m for m in asked if m.declares_tools is False and m.category in (Category.FULL, Category.PARTIAL)]
+    if able:
+        yield f"Declared not to call tools, and does: {_names(able, several=several)}."
+
+
+def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
+    """Cases that were planned and not asked, and why that is no loss, or is one."""
+    cells = [cell for model in models if model.category is not Category.UNSUPPORTED for cell in model.cells]
+    decided = sum(cell.counts.skipped for cell in cells if cell.stopped.startswith(DECIDED))
+    if decided:
+        yield (
+            f"Decided early: {_cases(decided)} not asked. A model on the other side of the threshold would be "
+            f"decided so with a probability of at most {100 * ERROR_BOUND:.0f} %."
+        )
+    unasked = sum(cell.unasked for cell in cells)
+    if unasked:
+        yield f"The limit on requests was reached: {_cases(unasked)} not asked."
 
 
 def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequence[str]) -> tuple[str, ...]:
@@ -59,7 +97,9 @@ def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequ
 
 def _all_well(cells: Sequence[Cell]) -> str:
     missing = sum(cell.counts.not_measured for cell in cells)
-    return f"Everything measured works; {missing} not measured" if missing else ALL_WELL
+    unasked = sum(cell.unasked for cell in cells)
+    left = [f"{missing} not measured"] * bool(missing) + [f"{unasked} not asked"] * bool(unasked)
+    return f"Everything measured works; {', '.join(left)}" if left else ALL_WELL
 
 
 def _told(cell: Cell) -> bool:
@@ -89,6 +129,20 @@ def _capital(text: str) -> str:
 def _to_a_call(model: ModelSummary) -> str:
     seconds = model.seconds("call")
     return "" if seconds is None else f", {seconds:.2f} s to a call"
+
+
+def _name(model: ModelSummary, *, several: bool) -> str:
+    return f"{model.endpoint}: {model.model}" if several else model.model
+
+
+def _names(models: Sequence[ModelSummary], *, several: bool) -> str:
+    named = ", ".join(_name(model, several=several) for model in models[:_MOST_NAMES])
+    more = len(models) - _MOST_NAMES
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _cases(count: int) -> str:
+    return "1 case was" if count == 1 else f"{count} cases were"
 
 
 def _models(count: int) -> str:

@@ -23,6 +23,8 @@ _CATEGORIES = {
 
 def verdict_of(model: ModelSummary) -> tuple[str, str]:
     """Role (good, half, bad, cannot, unknown) and word."""
+    if model.undecided:
+        return _RECOMMENDATIONS[Recommendation.UNDECIDED]
     if model.category in (Category.UNSUPPORTED, Category.NOT_MEASURED) or model.score.recommendation is None:
         return _CATEGORIES[model.category]
     return _RECOMMENDATIONS[model.score.recommendation]
