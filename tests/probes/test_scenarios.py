@@ -157,6 +157,7 @@ async def test_an_empty_list_of_calls_means_that_none_may_come(tmp_path: Path) -
 
 HEAD = "name: a\nmessages: [{role: user, content: hi}]\n"
 CALL_T = "tools: [{name: t}]\nexpect:\n  calls:\n    - name: t\n"
+ONE_CITY = "name: t, parameters: {type: object, properties: {city: {}}}}"
 TOML_HEAD = 'name = "a"\n[[messages]]\nrole = "user"\ncontent = "hi"\n'
 
 
@@ -191,6 +192,22 @@ TOML_HEAD = 'name = "a"\n[[messages]]\nrole = "user"\ncontent = "hi"\n'
             "not a regular expression",
         ),
         (f"{HEAD}expect:\n  text: 5", 4, "a mapping is expected here"),
+        (f"{HEAD}expect:\n  text: []", 4, "any text would do"),
+        (
+            f"{HEAD}expect:\n  text: hi\nresults:\n  t: {{a: 1}}",
+            6,
+            "no tool 't' is offered. Offered: none.",
+        ),
+        (
+            f"{HEAD}{CALL_T}      arguments:\n        town: Oslo".replace("name: t}", ONE_CITY),
+            8,
+            "tool t has no argument 'town'. It has city.",
+        ),
+        (
+            'name: a\nmessages:\n  - role: user\n    content: "hi {{nmber:x}}"\nexpect: {text: hi}',
+            4,
+            "{{nmber:x}} is no placeholder. Did you mean {{number}}?",
+        ),
         (f"{HEAD}tools_from: x\nexpect: {{text: hi}}", 3, "not supported yet"),
         ("scenarios:\n  - name: a\n  - nome: b\nexpect: 1", 4, "unknown key 'expect'"),
         ("name: basic\nmessages: [{role: user, content: hi}]\nexpect: {text: hi}", None, "the name basic is taken"),
@@ -231,6 +248,35 @@ def test_mistakes_in_toml_are_named_with_their_line(tmp_path: Path, text: str, l
         load_scenarios(path)
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"{path}:{line}:")
+
+
+def test_other_double_braces_are_sent_as_they_are(tmp_path: Path) -> None:
+    text = 'name: a\nmessages: [{role: user, content: "Fill {{ customer.name }} and {{title}}."}]\nexpect: {text: hi}'
+    (probe,) = load_scenarios(written(tmp_path, text))
+    assert "{{ customer.name }} and {{title}}" in probe.scenario.messages[0]["content"]
+
+
+async def test_expectations_that_overlap_are_paired_in_whatever_way_fits(tmp_path: Path) -> None:
+    """The first expectation takes any city, and must leave the second one its own."""
+    text = """\
+        name: overlap
+        messages:
+          - role: user
+            content: "Get the weather in these cities: Oslo, Rome. Make one call for each, all in one response."
+        tools:
+          - name: get_weather
+            description: Get the weather of a city.
+            parameters: {type: object, properties: {city: {type: string}}, required: [city]}
+        expect:
+          calls:
+            - {name: get_weather, arguments: {city: [Oslo, Rome]}}
+            - {name: get_weather, arguments: {city: Oslo}}
+    """
+    own = load_scenarios(written(tmp_path, text))
+    with Vendor(models=["faithful"]) as vendor:
+        probed = await probe_models(vendor.url, ["faithful"], own=own)
+    record = probed.record("faithful", "overlap")
+    assert record.outcome is Outcome.PASSED, record.reason
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -14,9 +13,8 @@ from toolcert.probes.asking import TOOLS, answered
 from toolcert.probes.base import Conversation, ProbeResult, Turn, failed, passed
 from toolcert.probes.history import next_turn
 from toolcert.probes.oracle import arguments_of, calls_of, why_not_called
+from toolcert.probes.scenarios.placeholders import fill
 from toolcert.probes.scenarios.values import ExpectedCall, Scenario
-
-_PLACEHOLDER = re.compile(r"\{\{\s*(word|number)(?:\s*:\s*([\w -]+?))?\s*\}\}")
 
 
 class ScenarioProbe:
@@ -60,13 +58,7 @@ class ScenarioProbe:
 
 def filled(scenario: Scenario, talk: Conversation) -> Scenario:
     """The scenario with words and numbers that nobody can guess in place of `{{word}}` and `{{number:label}}`."""
-
-    def replace(match: re.Match[str]) -> str:
-        label = match[2] or ""
-        return talk.nonce(label) if match[1] == "word" else str(talk.number(label))
-
-    text = msgspec.json.encode(scenario).decode()
-    return msgspec.json.decode(_PLACEHOLDER.sub(replace, text), type=Scenario)
+    return msgspec.json.decode(fill(msgspec.json.encode(scenario).decode(), talk), type=Scenario)
 
 
 def judge_calls_of(turn: Turn, scenario: Scenario) -> ProbeResult:
@@ -76,17 +68,36 @@ def judge_calls_of(turn: Turn, scenario: Scenario) -> ProbeResult:
         return passed(called=bool(calls))
     if invalid := next((call for call in calls if not call.valid), None):
         return failed(why_not_called(turn, str(invalid.call.name)), called=False)
-    left = list(calls)
-    for expected in scenario.calls:
-        match = next((call for call in left if _meets(call, expected)), None)
-        if match is None:
-            return failed(why_not_called(turn, expected.name), called=False)
-        # In order, what comes before the match counts as extra.
-        left = [call for call in left if call is not match] if scenario.any_order else left[left.index(match) + 1 :]
+    unmet = _unpaired(calls, scenario.calls) if scenario.any_order else _out_of_order(calls, scenario.calls)
+    if unmet is not None:
+        return failed(why_not_called(turn, unmet.name), called=False)
     extra = len(calls) - len(scenario.calls)
     if extra > 0 and not scenario.extra_calls:
         return failed("calls more than expected" if scenario.calls else "calls where no call is expected", called=True)
     return passed(called=True if scenario.calls else None)
+
+
+def _unpaired(calls: Sequence[CallJudgement], expected: Sequence[ExpectedCall]) -> ExpectedCall | None:
+    """The first expected call for which none is left, however they are paired: one may meet several expectations."""
+    taken: dict[int, int] = {}
+
+    def find(wanted: int, tried: set[int]) -> bool:
+        for number, call in enumerate(calls):
+            if number in tried or not _meets(call, expected[wanted]):
+                continue
+            tried.add(number)
+            if number not in taken or find(taken[number], tried):
+                taken[number] = wanted
+                return True
+        return False
+
+    return next((entry for wanted, entry in enumerate(expected) if not find(wanted, set())), None)
+
+
+def _out_of_order(calls: Sequence[CallJudgement], expected: Sequence[ExpectedCall]) -> ExpectedCall | None:
+    """The first expected call that does not come after the one before it; what lies between counts as extra."""
+    left = iter(calls)
+    return next((entry for entry in expected if not any(_meets(call, entry) for call in left)), None)
 
 
 def _meets(call: CallJudgement, expected: ExpectedCall) -> bool:

@@ -10,6 +10,7 @@ from toolcert.core.errors import ScenarioError
 from toolcert.core.requests import tool
 from toolcert.core.schema import SchemaJudge
 from toolcert.core.values import JsonObject
+from toolcert.probes.scenarios.placeholders import misspelt
 from toolcert.probes.scenarios.places import Document, Place
 from toolcert.probes.scenarios.values import Accepted, ExpectedCall, ExpectedText, Scenario
 
@@ -84,9 +85,11 @@ def _scenario(part: Part) -> Scenario:
         raise part.error(f"{name!r} is no name for a scenario.", "name", remedy="Use letters, digits, _ - and dots.")
     if "tools_from" in part.value:
         raise part.error("tools from MCP servers are not supported yet.", "tools_from", remedy="List them in tools.")
-    tools = _tools(part)
+    for place, written, meant in misspelt(part.value):
+        raise part.error(f"{written} is no placeholder.", *place, remedy=f"Did you mean {{{{{meant}}}}}?")
+    tools = {entry["function"]["name"]: entry for entry in _tools(part)}
     expect = part.child("expect", part.needed("expect", dict, "what must come of it"), allowed=_EXPECTED)
-    calls, text = _calls(expect, [entry["function"]["name"] for entry in tools]), _text(expect)
+    calls, text = _calls(expect, tools), _text(expect)
     if calls is None and text is None:
         raise part.error("nothing is expected, so nothing could fail.", "expect", remedy="Give calls, text or both.")
     return Scenario(
@@ -94,13 +97,13 @@ def _scenario(part: Part) -> Scenario:
         title=part.get("title", str, "a text", ""),
         meaning=part.get("meaning", str, "a text", ""),
         messages=_messages(part),
-        tools=tuple(tools),
+        tools=tuple(tools.values()),
         parameters=part.get("parameters", dict, "a mapping", {}),
         calls=calls,
         any_order=expect.get("any_order", bool, "true or false", True),
         extra_calls=expect.get("extra_calls", bool, "true or false", False),
         text=text,
-        results=part.get("results", dict, "a mapping from tool to its answer", {}),
+        results=_results(part, tools),
         needs=part.texts("needs"),
     )
 
@@ -140,20 +143,47 @@ def _tool(part: Part, number: int, entry: Any) -> JsonObject:
     return tool(inner.needed("name", str, "the tool's name"), description, parameters, **strict)
 
 
-def _calls(expect: Part, tools: list[str]) -> tuple[ExpectedCall, ...] | None:
+def _results(part: Part, tools: JsonObject) -> JsonObject:
+    results: JsonObject = part.get("results", dict, "a mapping from tool to its answer", {})
+    for name in results:
+        if name not in tools:
+            raise part.error(f"no tool {name!r} is offered.", "results", name, remedy=_offered(tools))
+    return results
+
+
+def _offered(tools: JsonObject) -> str:
+    return f"Offered: {', '.join(tools) or 'none'}."
+
+
+def _calls(expect: Part, tools: JsonObject) -> tuple[ExpectedCall, ...] | None:
     listed = expect.get("calls", list, "a list of calls (empty for none)")
     if listed is None:
         return None
     return tuple(_call(expect, number, entry, tools) for number, entry in enumerate(listed))
 
 
-def _call(expect: Part, number: int, entry: Any, tools: list[str]) -> ExpectedCall:
+def _call(expect: Part, number: int, entry: Any, tools: JsonObject) -> ExpectedCall:
     part = expect.child("calls", entry, number, allowed=("name", "arguments"))
     name = part.needed("name", str, "the tool's name")
     if name not in tools:
-        raise part.error(f"no tool {name!r} is offered.", "name", remedy=f"Offered: {', '.join(tools) or 'none'}.")
+        raise part.error(f"no tool {name!r} is offered.", "name", remedy=_offered(tools))
     arguments = part.get("arguments", dict, "a mapping from argument to accepted values", {})
+    known = _closed_properties(tools[name])
+    for key in arguments:
+        if known and key not in known:
+            raise part.error(
+                f"tool {name} has no argument {key!r}.", "arguments", key, remedy=f"It has {', '.join(known)}."
+            )
     return ExpectedCall(name=name, arguments={key: _accepted(part, key, arguments[key]) for key in arguments})
+
+
+def _closed_properties(entry: JsonObject) -> JsonObject:
+    """The arguments a tool names, where its schema leaves no other way to have some."""
+    schema: JsonObject = entry["function"].get("parameters") or {}
+    properties = schema.get("properties")
+    plain = set(schema) <= {"type", "properties", "required", "additionalProperties", "title", "description"}
+    closed = plain and not schema.get("additionalProperties")
+    return properties if closed and isinstance(properties, dict) else {}
 
 
 _RULES = ("one_of", "contains", "pattern", "optional")
@@ -192,6 +222,10 @@ def _text(expect: Part) -> ExpectedText | None:
         return None
     value = expect.value["text"]
     if isinstance(value, (str, list)):
-        return ExpectedText(contains=expect.texts("text"))
-    part = expect.child("text", value, allowed=("contains", "any_of", "lacks"))
-    return ExpectedText(contains=part.texts("contains"), any_of=part.texts("any_of"), lacks=part.texts("lacks"))
+        text = ExpectedText(contains=expect.texts("text"))
+    else:
+        part = expect.child("text", value, allowed=("contains", "any_of", "lacks"))
+        text = ExpectedText(contains=part.texts("contains"), any_of=part.texts("any_of"), lacks=part.texts("lacks"))
+    if not any((*text.contains, *text.any_of, *text.lacks)):
+        raise expect.error("any text would do.", "text", remedy="Say what it must hold, or leave it out.")
+    return text
