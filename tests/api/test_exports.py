@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import toolcert
 
@@ -12,6 +13,12 @@ def test_every_exported_name_exists_and_is_sorted() -> None:
         assert getattr(toolcert, name) is not None
     assert sorted(toolcert.__all__) == toolcert.__all__
     assert set(toolcert._HOMES) | {"__version__"} == set(toolcert.__all__)
+
+
+def test_no_exported_name_is_hidden_by_a_room() -> None:
+    """Importing toolcert.compare sets the attribute `compare` of the package; a function of that name would be gone."""
+    rooms = {path.name for path in Path(toolcert.__file__).parent.iterdir() if path.is_dir()}
+    assert not rooms & set(toolcert.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

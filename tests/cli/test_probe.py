@@ -287,3 +287,11 @@ def test_sampling_options_reach_the_server(tmp_path: Path) -> None:
         [body] = vendor.requests.bodies()
     assert done.returncode == 0, done.stderr
     assert (body["seed"], body["temperature"]) == (7, 0.5)
+
+
+def test_a_dead_endpoint_among_several_is_left_out_and_named(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        done = toolcert("probe", vendor.url, "http://127.0.0.1:1", "--suite", "quick", "-n", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "127.0.0.1:1 is left out" in done.stderr
+    assert "faithful" in done.stdout

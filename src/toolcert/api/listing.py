@@ -10,6 +10,7 @@ import msgspec
 
 from toolcert.api.endpoint import Endpoint, as_endpoint
 from toolcert.api.running import open_sessions, wait_for
+from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.targets import ModelInfo
 
 if TYPE_CHECKING:
@@ -35,15 +36,25 @@ async def choose_models(
     exclude: Sequence[str],
     *,
     every: bool = False,
-) -> dict[str, list[ModelInfo]]:
-    """For each endpoint, the models to ask, and those that cannot be asked with the reason."""
+) -> tuple[dict[str, list[ModelInfo]], dict[str, str]]:
+    """For each endpoint, the models to ask, and those that cannot be asked with the reason.
+
+    An endpoint that gives no list is left out with the reason (second value), as long as another gives one.
+    """
     lists = await asyncio.gather(
         *(
             _chosen(sessions[one.spec.name], one.model or model, one.exclude or exclude, every=every)
             for one in endpoints
-        )
+        ),
+        return_exceptions=True,
     )
-    return {endpoint.spec.name: chosen for endpoint, chosen in zip(endpoints, lists, strict=True)}
+    answers = {endpoint.spec.name: answer for endpoint, answer in zip(endpoints, lists, strict=True)}
+    chosen = {name: answer for name, answer in answers.items() if not isinstance(answer, BaseException)}
+    failures = {name: answer for name, answer in answers.items() if isinstance(answer, BaseException)}
+    for failure in failures.values():
+        if not chosen or not isinstance(failure, NothingMeasuredError):
+            raise failure
+    return chosen, {name: str(failure) for name, failure in failures.items()}
 
 
 async def _chosen(

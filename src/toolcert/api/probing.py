@@ -89,8 +89,11 @@ class ProbeJob:
         sessions: Mapping[str, Session],
         models: Mapping[str, Sequence[ModelInfo]],
         options: ProbeOptions,
+        left_out: Mapping[str, str] | None = None,
     ) -> None:
         self.options = options
+        self.left_out = dict(left_out or {})
+        """Endpoints that gave no list of models, with the reason."""
         self.models = models
         self._sessions = sessions
         self._concurrency = {endpoint.spec.name: endpoint.spec.concurrency for endpoint in endpoints}
@@ -170,8 +173,12 @@ async def probe_job(
     options = options or ProbeOptions()
     given = [as_endpoint(endpoint) for endpoint in endpoints]
     async with open_sessions(given) as sessions:
-        models = await choose_models(given, sessions, options.model, options.exclude, every=options.all_models)
-        yield ProbeJob(given, sessions, models, options)
+        models, left_out = await choose_models(
+            given, sessions, options.model, options.exclude, every=options.all_models
+        )
+        answering = [endpoint for endpoint in given if endpoint.spec.name in models]
+        reached = {name: sessions[name] for name in models}
+        yield ProbeJob(answering, reached, models, options, left_out)
 
 
 async def probe_async(

@@ -15,6 +15,7 @@ from toolcert.cli import reporting
 from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
 from toolcert.cli.consoles import announce_stop, stderr_console, stdout_console
+from toolcert.cli.errors import warn
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
@@ -52,6 +53,8 @@ def prepare(names: Sequence[str], settings: Settings) -> tuple[list[Endpoint], P
 
 async def ask(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Settings) -> ProbeRun | None:
     async with probe_job(endpoints, options) as job:
+        for name, reason in job.left_out.items():
+            warn(f"{name} is left out: {reason}")
         if settings.dry_run:
             print_plan(job, stdout_console())
             return None
