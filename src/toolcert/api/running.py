@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import sys
@@ -79,4 +80,18 @@ def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run to the end on the fastest loop there is."""
     from toolcert.wire.loop import run
 
+    if _inside_a_loop():
+        coroutine.close()
+        raise UsageError(
+            "an event loop is running here already, as in notebooks and async functions.",
+            remedy="Await the async twin instead: `await probe_async(...)`.",
+        )
     return run(coroutine)
+
+
+def _inside_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
