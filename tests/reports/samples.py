@@ -6,13 +6,13 @@ import random
 
 from reports.hostile import HOSTILE, HUGE, SURROGATE
 from toolcert.core.findings import Severity
+from toolcert.core.targets import EndpointSpec
 from toolcert.probes.scorecard import (
     Category,
     Cause,
     Cell,
     CellState,
     Counts,
-    EndpointLine,
     Example,
     FindingCount,
     Latency,
@@ -58,7 +58,7 @@ def probe_summary(models: int = 8, *, probes: int = 35, iterations: int = 10, ho
         else ("The fault to know about: call.in_text in 5 models.", "Best choice: model-0."),
         suite="full",
         iterations=iterations,
-        endpoints=(EndpointLine(name="e", base_url=HOSTILE if hostile else ADDRESS, key_env="VENDOR_KEY"),),
+        endpoints=(EndpointSpec(name="e", base_url=HOSTILE if hostile else ADDRESS, key_env="VENDOR_KEY"),),
         probes=tuple(columns),
         models=tuple(made),
         causes=tuple(causes),

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import Certainty
+from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
 from toolcert.probes.figures import Counts, Latency, PassPower, Rate, Usage, sum_counts
 
@@ -15,7 +16,6 @@ __all__ = [
     "Cell",
     "CellState",
     "Counts",
-    "EndpointLine",
     "Example",
     "FindingCount",
     "Latency",
@@ -211,16 +211,6 @@ class ProbeColumn(Value):
     requests: int = 1
 
 
-class EndpointLine(Value):
-    """An endpoint of the run."""
-
-    name: str
-    base_url: str = ""
-    dialect: str = "openai"
-    key_env: str | None = None
-    """The variable that stands for the key in curl lines."""
-
-
 class Totals(Value):
     """The run in figures."""
 
@@ -252,7 +242,7 @@ class ProbeSummary(Value):
     suite: str | None = None
     iterations: int = 1
     threshold: float = 0.9
-    endpoints: tuple[EndpointLine, ...] = ()
+    endpoints: tuple[EndpointSpec, ...] = ()
     probes: tuple[ProbeColumn, ...] = ()
     models: tuple[ModelSummary, ...] = ()
     """Best first; every model of the run is here."""

@@ -14,7 +14,6 @@ from toolcert.probes.registry import all_probes
 from toolcert.probes.scorecard import (
     Category,
     Cause,
-    EndpointLine,
     ModelSummary,
     ProbeColumn,
     ProbeSummary,
@@ -79,7 +78,7 @@ class Summariser:
             suite=self._manifest.suite,
             iterations=self._manifest.iterations or 1,
             threshold=self._manifest.threshold,
-            endpoints=tuple(_endpoint_lines(self._manifest)),
+            endpoints=self._manifest.endpoints,
             probes=self._columns,
             models=models,
             causes=causes,
@@ -147,11 +146,6 @@ def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
         )
         for name, group in groups
     )
-
-
-def _endpoint_lines(manifest: Manifest) -> Iterable[EndpointLine]:
-    for spec in manifest.endpoints:
-        yield EndpointLine(name=spec.name, base_url=spec.base_url, dialect=spec.dialect, key_env=spec.key_env)
 
 
 def _standing(model: ModelSummary) -> tuple[int, float, float, str, str]:

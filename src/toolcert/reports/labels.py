@@ -9,8 +9,8 @@ from rich.text import Text
 from toolcert.core.exchanges import Exchange
 from toolcert.core.requests import Request
 from toolcert.core.targets import EndpointSpec
-from toolcert.endpoints.curl import curl_line
-from toolcert.probes.scorecard import EndpointLine, Example, ModelSummary, ProbeSummary
+from toolcert.endpoints.curl import curl_line, token_line
+from toolcert.probes.scorecard import Example, ModelSummary, ProbeSummary
 from toolcert.reports.text import fit, visible
 from toolcert.reports.verdicts import score_of, verdict_of
 
@@ -20,7 +20,7 @@ def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
     return visible(model.model if len(summary.endpoints) < 2 else f"{model.endpoint}: {model.model}")
 
 
-def endpoint_of(summary: ProbeSummary, case: str) -> EndpointLine:
+def endpoint_of(summary: ProbeSummary, case: str) -> EndpointSpec:
     """The endpoint of a case; a key begins with its endpoint's name."""
     return next((line for line in summary.endpoints if case.startswith(f"{line.name}/")), summary.endpoints[0])
 
@@ -29,10 +29,11 @@ def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = N
     """The curl line that sends an example again; empty where its request was not kept."""
     if example.body is None:
         return ""
-    line = endpoint_of(summary, example.case)
-    spec = EndpointSpec(name=line.name, dialect=line.dialect, base_url=line.base_url, key_env=line.key_env)
+    spec = endpoint_of(summary, example.case)
     exchange = Exchange(request=Request(body=example.body), url=example.url)
-    return visible(curl_line(exchange, spec, body_file=body_file))
+    line = curl_line(exchange, spec, body_file=body_file)
+    # A token that is fetched first is fetched by the line before, so that the two can be pasted together.
+    return visible(line if (token := token_line(spec)) is None else f"{token}; {line}")
 
 
 def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:
