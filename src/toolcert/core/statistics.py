@@ -24,7 +24,7 @@ class Interval(Value):
         return self.lower <= value <= self.upper
 
 
-class Rate(Value):
+class Rate(Value, gc=False):
     """k of n, kept as counts; without any n there is no rate, not a rate of zero."""
 
     k: int = 0

@@ -29,7 +29,7 @@ class DayStatus(StrEnum):
     NOT_TESTED = "not_tested"
 
 
-class Day(Value):
+class Day(Value, gc=False):
     """One model on one day, all of the day's runs together."""
 
     day: str

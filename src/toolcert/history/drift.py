@@ -64,7 +64,7 @@ class DriftReport(Value):
     changes: tuple[ChangePoint, ...] = ()
 
 
-class _Point(Value):
+class _Point(Value, gc=False):
     day: str
     value: float
 

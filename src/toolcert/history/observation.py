@@ -10,7 +10,7 @@ HELLO = "hello_world"
 """The probe of the older tool, whose history is imported under this name."""
 
 
-class SeenFinding(Value):
+class SeenFinding(Value, gc=False):
     """A finding with how often it was seen and one excerpt."""
 
     code: str
@@ -19,8 +19,11 @@ class SeenFinding(Value):
     evidence: str = ""
 
 
-class Observation(Value):
-    """One model and one probe in one run."""
+class Observation(Value, gc=False):
+    """One model and one probe in one run.
+
+    It can be in no cycle, so the garbage collector need not look at the many there are; the same of `Day` and `Rate`.
+    """
 
     run: str
     endpoint: str
