@@ -147,9 +147,9 @@ def test_endpoints_lists_configured_ones_first_and_says_which_keys_are_set(empty
     (empty_folder / "toolcert.toml").write_text("[endpoints.mine]\npreset = 'groq'\napi_key_env = 'MINE'\n")
     result = run("endpoints", MINE="x", OPENAI_API_KEY="")
     lines = result.stdout.splitlines()
-    assert lines[1].split()[:3] == ["mine", "toolcert.toml:1", "openai"]
-    assert "MINE (set)" in lines[1]
-    assert "https://api.groq.com/openai/v1" in lines[1]
+    assert lines[1].split() == ["mine", "https://api.groq.com/openai/v1", "MINE", "(set)"]
+    assert lines[2].strip() == "From toolcert.toml:1."
+    assert max(len(line) for line in lines if not line.startswith("     ")) <= 80, "notes apart, it fits a terminal"
     assert "OPENAI_API_KEY (set)" not in result.stdout
     as_json = json.loads(run("endpoints", "--json", "-").stdout)["endpoints"]
     assert {"openai", "openrouter", "watsonx", "ollama"} <= {entry["name"] for entry in as_json}

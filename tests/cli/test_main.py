@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from toolcert.cli import table
@@ -200,6 +202,28 @@ def test_completion_script(shell: str) -> None:
     result = CliRunner().invoke(cli, ["completion", shell])
     assert result.exit_code == 0
     assert "_TOOLCERT_COMPLETE" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "offered"),
+    [
+        (["probe", "--suite"], "h", ["hello"]),
+        (["probe", "--sort"], "sc", ["score"]),
+        (["probe", "--probe"], "multi_", ["multi_tool", "multi_step"]),
+        (["probe", "-e"], "open", ["openai", "openrouter"]),
+        (["models"], "groq", ["groq"]),
+    ],
+)
+def test_completion_knows_values(words: list[str], begun: str, offered: list[str]) -> None:
+    completion = ShellComplete(cli, {}, "toolcert", "_TOOLCERT_COMPLETE")
+    assert [item.value for item in completion.get_completions(words, begun)] == offered
+
+
+def test_help_names_the_suites_there_are() -> None:
+    from toolcert.probes.suites import SUITES
+    from toolcert.settings import OPTIONS
+
+    assert [word for word in re.findall(r"\w+", OPTIONS["suite"].help) if word in SUITES] == list(SUITES)
 
 
 def test_completion_knows_the_commands() -> None:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from toolcert.cli.completing import endpoint_names, offering
 from toolcert.cli.errors import warn
-from toolcert.core.errors import ConfigurationError
-from toolcert.settings import Settings, load_config
+from toolcert.settings import Settings
 
 if TYPE_CHECKING:
     from toolcert.endpoints.choosing import Chosen
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 
 def endpoint_arguments(callback: Any) -> Any:
     """The argument `[ENDPOINT]...` of commands that talk to endpoints: names of toolcert.toml, presets or addresses."""
-    return click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...", shell_complete=_complete)(callback)
+    argument = click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...", shell_complete=offering(endpoint_names))
+    return argument(callback)
 
 
 def connect(settings: Settings, endpoints: Sequence[str] = ()) -> list[Chosen]:
@@ -36,17 +36,3 @@ def connect(settings: Settings, endpoints: Sequence[str] = ()) -> list[Chosen]:
 def _ask_key(endpoint: str) -> str:
     """A prompt that does not show what is typed."""
     return str(click.prompt(f"Key for {endpoint}", hide_input=True, err=True))
-
-
-def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
-    from toolcert.endpoints.presets import presets
-
-    names = [*_configured(), *presets()]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
-def _configured() -> list[str]:
-    try:
-        return list(load_config().endpoints)
-    except ConfigurationError:
-        return []  # the command itself will tell

@@ -12,6 +12,8 @@ from toolcert.cli.options import SettingsCommand, use
 from toolcert.cli.tables import write_json, write_table
 from toolcert.settings import Settings
 
+PRESET = "preset"
+
 
 class Known(NamedTuple):
     """An endpoint that has a name."""
@@ -22,6 +24,13 @@ class Known(NamedTuple):
     address: str
     key: str
     note: str
+
+    @property
+    def remark(self) -> str:
+        """What is worth a line of its own: where it was written, an unusual dialect, what to mind."""
+        dialect = "" if self.dialect in ("openai", self.name) else f"{self.dialect} dialect."
+        origin = "" if self.origin == PRESET else f"From {self.origin}."
+        return " ".join(part for part in (origin, dialect, self.note) if part)
 
 
 @click.command(cls=SettingsCommand, short_help="List the endpoints that are known by name.")
@@ -36,10 +45,11 @@ def endpoints(settings: Settings) -> None:
         write_json(settings.json, {"endpoints": [entry._asdict() for entry in known]})
         return
     write_table(
-        ("NAME", "FROM", "DIALECT", "ADDRESS", "KEY", "NOTE"),
-        [(entry.name, entry.origin, entry.dialect, entry.address, entry.key, entry.note) for entry in known],
+        ("NAME", "ADDRESS", "KEY"),
+        [(entry.name, entry.address, entry.key) for entry in known],
+        notes=[entry.remark for entry in known],
     )
-    click.echo("\nAny other server: give its address instead of a name, or write it into toolcert.toml.")
+    click.echo("\nAny other server: give its address, or write it into toolcert.toml.")
 
 
 def _configured(settings: Settings) -> Iterator[Known]:
@@ -63,7 +73,7 @@ def _presets() -> Iterator[Known]:
     for name, preset in presets().items():
         yield Known(
             name=name,
-            origin="preset",
+            origin=PRESET,
             dialect=preset.dialect,
             address=preset.base_url or "",
             key=_usual_key(preset.key_env),

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from toolcert.cli.completing import completer_of
 from toolcert.cli.errors import warn
 from toolcert.core.secrets import passwords_in
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
@@ -44,7 +45,7 @@ class SettingsCommand(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):  # arguments are explained in the text
                 title = parameter.setting.group if isinstance(parameter, SettingOption) else "Options"
                 sections.setdefault(title, []).append(record)
         for title, records in sections.items():
@@ -93,6 +94,7 @@ def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[...
     if option.short and switch:
         declarations = [f"{option.short}/ ", *declarations]
     details: dict[str, Any] = {} if switch else {"metavar": option.kind.metavar, "multiple": option.multiple}
+    details["shell_complete"] = completer_of(option)
     return click.option(*declarations, cls=SettingOption, setting=option, help=_help(option), default=None, **details)
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
 
-def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Aligned columns; one that is empty throughout is left out, and vendor text is made harmless."""
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> None:
+    """Aligned columns; one that is empty throughout is left out, and vendor text is made harmless.
+
+    A note stands below its row, under the second column.
+    """
     from toolcert.reports.text import fit, visible, width_of
 
     shown = [[visible(cell) for cell in row] for row in rows]
@@ -22,8 +28,18 @@ def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     if shown:
         click.secho(line(titles), dim=True)
-    for row in shown:
+    for number, row in enumerate(shown):
         click.echo(line(row))
+        if notes and notes[number]:
+            _write_note(visible(notes[number]), indent=4 + widths[columns[0]])
+
+
+def _write_note(text: str, indent: int) -> None:
+    """A note, wrapped where somebody looks at it and in one line elsewhere."""
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    margin = " " * indent
+    wrapped = textwrap.fill(text, max(room, indent + 20), initial_indent=margin, subsequent_indent=margin)
+    click.secho(wrapped, dim=True)
 
 
 def write_json(destination: str, document: Any) -> None:

@@ -7,11 +7,18 @@ from toolcert.settings.option import Option
 
 _WHAT = "Probes"
 _GATES = "Gates"
+_SUITES = "Probes to run: quick, hello, agent (the usual) or full."
 
 SORT_ORDERS = ("name", "score", "call-time", "response-time", "total-time")
 
 PROBING: tuple[Option, ...] = (
-    Option(name="suite", group=_WHAT, short="-s", kind=Text("NAME"), help="Set of probes to run."),
+    Option(
+        name="suite",
+        group=_WHAT,
+        short="-s",
+        kind=Text("NAME"),
+        help="Probes to run: quick, hello, agent (the usual) or full.",
+    ),
     Option(name="probe", group=_WHAT, multiple=True, kind=Text("NAME"), help="Only these probes. Repeatable."),
     Option(
         name="scenario",
