@@ -12,7 +12,7 @@ from toolcert.compare.blessing import check_same_question
 from toolcert.compare.chance import RawTest
 from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, Side, VendorComparison
 from toolcert.compare.inputs import Source, describe, distinct_labels, is_mixed, locate, read_source
-from toolcert.compare.matching import NOBODY, Match, count_matching, find_partners
+from toolcert.compare.matching import NOBODY, Match, count_matching, count_repeats, find_partners
 from toolcert.compare.measuring import Basis, Draft, measure
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
@@ -61,6 +61,7 @@ class _Comparing:
         self._baseline_source, *self._further_sources = named[: len(baselines)]
         self._vendor_sources = named[len(baselines) :]
         self._baseline = self._read(self._baseline_source, reference=True)
+        self._baseline_repeats = count_repeats(self._baseline.columns, options.match)
         self._further = [self._read(source) for source in self._further_sources]
         self._further_partners = [self._match(self._baseline, run) for run in self._further]
 
@@ -94,7 +95,9 @@ class _Comparing:
         side = describe(source, run)
         self._check_blessing(side)
         partners = self._match(self._baseline, run)
-        matching = count_matching(self._baseline.columns, run.columns, partners, self._options.match)
+        matching = count_matching(
+            self._baseline.columns, run.columns, partners, self._options.match, self._baseline_repeats
+        )
         run.columns.forget_identity()
         others = [(run, partners), *zip(self._further, self._further_partners, strict=True)]
         pairing = Pairing(self._baseline, others)

@@ -94,40 +94,44 @@ class _Answers:
         self._offers = Offers()
         self._styled = 0
         self._hashes = digest_hashes if reading.digests else quick_hashes
+        self._keep_index = data.columns.index.append
+        self._keep_tokens = data.columns.tokens.append
+        self._keep_payload = data.columns.payload.append
+        self._keep_names = data.columns.names.append
+        self._keep_kind = data.columns.kind.append
+        self._code = data.kinds.code
 
     def add(self, row: AnswerRow, line: bytes, turns: int = 0, asked: str = "") -> None:
-        columns, response = self._columns, row.response
-        columns.index.append(row.data_index & MASK_32)
+        self._keep_index(row.data_index & MASK_32)
+        response = row.response
         if row.status != SUCCESS or response is None or not response.choices:
             self._add_unmeasured(asked)
             return
         choice, usage = response.choices[0], response.usage
-        message = choice.message
-        calls = message.tool_calls
         tokens = None if usage is None else usage.prompt_tokens
-        columns.tokens.append(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
+        self._keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
+        model, fingerprint = response.model, response.system_fingerprint
         finish = row.finish_reason or choice.finish_reason
-        identity = response.model, response.system_fingerprint
-        if calls:
-            payload, names = self._hashes(calls)
-            columns.payload.append(payload & MASK_32)
-            columns.names.append(names & MASK_16)
-            valid = True if self.trusting and row.tool_calls_valid else self._judge(row, calls, line)
-            style = None if self._styled >= _STYLED else self._style(calls)
-            facts: Facts = (True, finish, valid, None, bool(message.content), turns, *identity, style)
-            columns.kind.append(self._data.kinds.code((facts, len(calls), asked)))
-        else:
-            columns.payload.append(0)
-            columns.names.append(0)
-            facts = (False, finish, None, None, False, turns, *identity, None)
-            columns.kind.append(self._data.kinds.code((facts, 0, asked)))
+        calls = choice.message.tool_calls
+        if not calls:
+            self._keep_payload(0)
+            self._keep_names(0)
+            facts: Facts = (False, finish, None, None, False, turns, model, fingerprint, None)
+            self._keep_kind(self._code((facts, 0, asked)))
+            return
+        payload, names = self._hashes(calls)
+        self._keep_payload(payload & MASK_32)
+        self._keep_names(names & MASK_16)
+        valid = True if self.trusting and row.tool_calls_valid else self._judge(row, calls, line)
+        style = None if self._styled >= _STYLED else self._style(calls)
+        facts = (True, finish, valid, None, bool(choice.message.content), turns, model, fingerprint, style)
+        self._keep_kind(self._code((facts, len(calls), asked)))
 
     def _add_unmeasured(self, asked: str) -> None:
-        columns = self._columns
-        columns.tokens.append(NO_TOKENS)
-        columns.payload.append(0)
-        columns.names.append(0)
-        columns.kind.append(self._data.kinds.code((_UNMEASURED, 0, asked)))
+        self._keep_tokens(NO_TOKENS)
+        self._keep_payload(0)
+        self._keep_names(0)
+        self._keep_kind(self._code((_UNMEASURED, 0, asked)))
 
     def _judge(self, row: AnswerRow, calls: list[Call], line: bytes) -> bool | None:
         """Whether all calls are valid by our rules; None where their schemas cannot tell."""

@@ -104,18 +104,22 @@ def _parts(keys: array[int]) -> Iterator[Sequence[int]]:
     return iter([keys]) if parts == 1 else ([key for key in keys if key % parts == part] for part in range(parts))
 
 
-def count_matching(baseline: Columns, vendor: Columns, partners: array[int], match: Match) -> Matching:
+def count_matching(
+    baseline: Columns, vendor: Columns, partners: array[int], match: Match, baseline_repeats: int
+) -> Matching:
     """The figures to print about a match."""
     matched = len(partners) - partners.count(NOBODY)
+    alike = match is Match.CONTENT and matched == len(baseline) == len(vendor)
     return Matching(
         matched=matched,
         baseline_only=len(baseline) - matched,
         vendor_only=len(vendor) - matched,
-        baseline_repeats=_repeats(baseline, match),
-        vendor_repeats=_repeats(vendor, match),
+        baseline_repeats=baseline_repeats,
+        vendor_repeats=baseline_repeats if alike else count_repeats(vendor, match),
     )
 
 
-def _repeats(columns: Columns, match: Match) -> int:
+def count_repeats(columns: Columns, match: Match) -> int:
+    """Rows that ask what an earlier one asked, or have its number."""
     keys = columns.content if match is Match.CONTENT else columns.index
     return sum(len(part) - len(set(part)) for part in _parts(keys))

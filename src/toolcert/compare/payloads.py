@@ -39,10 +39,10 @@ def canonical_call(call: Call) -> bytes:
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order, that are good within this process."""
-    if len(calls) == 1:
-        name = calls[0].function.name
-        return hash(canonical_call(calls[0])), hash((name if type(name) is str else str(name),))
-    return hash(tuple(sorted([canonical_call(call) for call in calls]))), _names_hash(calls)
+    if len(calls) > 1:
+        return hash(tuple(sorted([canonical_call(call) for call in calls]))), _names_hash(calls)
+    name = calls[0].function.name
+    return hash(canonical_call(calls[0])), hash((name if type(name) is str else str(name),))
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
