@@ -59,9 +59,9 @@ class Visit:
             self.problems.append(f"request: {url}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(part: Callable[[str], Path]) -> Iterator[Browser]:
-    """One Chromium for all tests of a run."""
+    """One Chromium for the tests of a module; while it runs, playwright's own event loop allows no other."""
     from playwright.sync_api import sync_playwright
 
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
