@@ -65,3 +65,16 @@ async def test_the_documented_scenario_tells_a_model_that_uses_results_from_one_
         run = await probe_async(Endpoint(vendor.url), options=options)
     outcomes = {(record.model, record.outcome) for record in RunReader(Path(run.folder)).heads()}
     assert outcomes == {("faithful", Outcome.PASSED), ("never-reads-results", Outcome.FAILED)}
+
+
+def test_the_guide_to_python_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = (ROOT / "docs" / "guides" / "python.md").read_text("utf-8")
+    examples = [match["text"] for match in BLOCK.finditer(guide) if match["language"] == "python"]
+    assert len(examples) >= 5
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        for example in examples:
+            code = example.replace("http://localhost:8000", vendor.url)
+            exec(compile(code, "docs/guides/python.md", "exec"), {"__name__": "guide"})
+    assert (tmp_path / "page.html").exists()
+    assert (tmp_path / "results.xml").exists()
