@@ -15,6 +15,7 @@ from toolcert.probes.gates import failed_gates
 from toolcert.probes.latency import MOST_SAMPLES, Times
 from toolcert.probes.scorecard import Category, ProbeSummary
 from toolcert.probes.summary import Summariser, summarise
+from toolcert.reports.verdicts import verdict_of
 from toolcert.runs.encoding import decode_head, decode_record, encode_record
 from toolcert.simulate import Vendor
 from toolcert.simulate.personas import DEMO
@@ -158,6 +159,13 @@ def test_the_best_choice_of_several_endpoints_is_named_with_its_endpoint() -> No
     manifest = msgspec.structs.replace(manifest_of("a"), models=models)
     summary = summarise(manifest, [record, msgspec.structs.replace(record, endpoint="f", outcome=Outcome.FAILED)])
     assert summary.lines[0].startswith("Best choice: e: a, ")
+
+
+@pytest.mark.parametrize(("called", "word"), [(False, "no tool calling"), (True, "fails"), (None, "fails")])
+def test_only_a_model_that_was_never_seen_calling_is_said_not_to_call(called: bool | None, word: str) -> None:
+    records = [record_of("a", Outcome.FAILED, called=called)]
+    [model] = summarise(manifest_of("a", suite=None), records).models
+    assert verdict_of(model) == ("bad", word)
 
 
 def test_ranking_is_by_verdict_then_score_then_time_to_a_call() -> None:

@@ -15,6 +15,7 @@ from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
 from toolcert.settings.kinds import Address, Choice, Day, HeaderLine, InputFile, JsonBody, Number, Switch, Whole
+from toolcert.settings.resolve import misspelt_variables
 
 RANK = ("flag", "environment", "file", "default")
 
@@ -182,3 +183,29 @@ def test_a_visible_key_is_warned_of_once_without_its_value() -> None:
     stderr = CliRunner().invoke(command, ["--api-key", "sk-very-secret"]).stderr
     assert stderr.count("TOOLCERT_API_KEY") == 1
     assert "sk-very-secret" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("TOOLCERT_ITERATION", "TOOLCERT_ITERATIONS"),
+        ("TOOLCERT_BASEURL", "TOOLCERT_BASE_URL"),
+        ("TOOLCERT_ITERATIONS", None),
+        ("TOOLCERT_RELEASE_CHANNEL", None),
+        ("OTHER_ITERATION", None),
+    ],
+)
+def test_a_variable_that_is_almost_one_of_ours_is_named(variable: str, meant: str | None) -> None:
+    """Others may use the prefix for things of their own; a slip of the pen is told."""
+    assert misspelt_variables({variable: "1"}) == ([(variable, meant)] if meant else [])
+
+
+def test_a_command_warns_of_a_misspelt_variable() -> None:
+    @click.command(cls=SettingsCommand)
+    @use("iterations")
+    def command(settings: Settings) -> None:
+        click.echo(settings.iterations)
+
+    result = CliRunner().invoke(command, [], env={"TOOLCERT_ITERATION": "3"})
+    assert result.stdout == "5\n"
+    assert "did you mean TOOLCERT_ITERATIONS?" in result.stderr

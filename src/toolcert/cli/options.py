@@ -15,6 +15,7 @@ from toolcert.core.secrets import passwords_in
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
 from toolcert.settings.keys import KEY_VARIABLE
 from toolcert.settings.kinds import Switch
+from toolcert.settings.resolve import misspelt_variables
 
 EPILOG = (
     "Every option has one name everywhere: --base-url is also the environment variable TOOLCERT_BASE_URL and the key "
@@ -68,6 +69,7 @@ def use(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             given = _take_given(options, parameters)
             settings = resolve([option.name for option in options], given)
             _warn_of_visible_key(settings)
+            _warn_of_misspelt_variables(settings)
             return callback(settings=settings, **parameters)
 
         decorated: Callable[..., Any] = call
@@ -103,6 +105,11 @@ def _help(option: Option) -> str:
         return option.help
     shown = f"{option.default:g}" if isinstance(option.default, float) else option.default
     return f"{option.help}  [default: {shown}]"
+
+
+def _warn_of_misspelt_variables(settings: Settings) -> None:
+    for name, meant in misspelt_variables(settings.environment):
+        warn(f"{name} is set and means nothing; did you mean {meant}?")
 
 
 def _warn_of_visible_key(settings: Settings) -> None:

@@ -53,7 +53,8 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
     if not full:
         return
     best, rate = full[0], full[0].reliability.rate
-    yield f"Best choice: {_name(best, several=several)}, {rate.k} of {rate.n} runs{_to_a_call(best)}."
+    runs = "run" if rate.n == 1 else "runs"
+    yield f"Best choice: {_name(best, several=several)}, {rate.k} of {rate.n} {runs}{_to_a_call(best)}."
     fastest = min(full, key=lambda model: model.seconds("call") or float("inf"))
     if fastest is not best and fastest.seconds("call") is not None:
         yield f"Fastest of those: {_name(fastest, several=several)}{_to_a_call(fastest)}."

@@ -25,9 +25,16 @@ def verdict_of(model: ModelSummary) -> tuple[str, str]:
     """Role (good, half, bad, cannot, unknown) and word."""
     if model.undecided:
         return _RECOMMENDATIONS[Recommendation.UNDECIDED]
+    if model.category is Category.NONE and model.score.recommendation is None and not _silent(model):
+        return "bad", "fails"
     if model.category in (Category.UNSUPPORTED, Category.NOT_MEASURED) or model.score.recommendation is None:
         return _CATEGORIES[model.category]
     return _RECOMMENDATIONS[model.score.recommendation]
+
+
+def _silent(model: ModelSummary) -> bool:
+    """Whether calls were looked for and none came."""
+    return any(cell.called.n for cell in model.cells) and not any(cell.called.k for cell in model.cells)
 
 
 def score_of(model: ModelSummary) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
@@ -12,7 +13,7 @@ from toolcert.core.secrets import Secret
 from toolcert.core.values import Value
 from toolcert.settings.config import Config, load_config
 from toolcert.settings.kinds import Address, HeaderLine, JsonBody
-from toolcert.settings.option import Option
+from toolcert.settings.option import PREFIX, Option
 from toolcert.settings.options import OPTIONS
 
 _MAY_CARRY_SECRETS = (Address, HeaderLine, JsonBody)
@@ -84,6 +85,14 @@ def resolve(
         config = load_config(_one(OPTIONS["config"], given, environment, Config()).value)
     values = {OPTIONS[name].key: _one(OPTIONS[name], given, environment, config) for name in names}
     return Settings(values, config, environment)
+
+
+def misspelt_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Variables that are almost the name of an option, each with the name that was probably meant."""
+    known = [option.variable for option in OPTIONS.values()]
+    unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    near = ((name, get_close_matches(name, known, n=1, cutoff=0.85)) for name in unknown)
+    return [(name, meant[0]) for name, meant in near if meant]
 
 
 def _one(option: Option, given: Mapping[str, Any], environment: Mapping[str, str], config: Config) -> Resolved:
