@@ -168,3 +168,10 @@ async def test_a_parameter_left_out_is_no_retry() -> None:
     assert max(one.requests for one in facts if not one.retried) == 2
     assert not any(record.probe and record.probe.retried for record in probed.records if record.model != "overloaded")
     assert any(record.probe and record.probe.retried for record in probed.records if record.model == "overloaded")
+
+
+async def test_overload_is_neither_a_refusal_of_a_wrong_id_nor_a_failure() -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        vendor.outage("429", count=1)
+        probed = await probe_models(vendor.url, ["faithful"], probes=["wrong_id"])
+    assert probed.record("faithful", "wrong_id").outcome is Outcome.NOT_MEASURED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.asking import said, unmeasured
+from toolcert.probes.asking import REFUSALS, said, unmeasured
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.history import ask_on, call_message
 from toolcert.probes.refusing import refuses
@@ -38,6 +38,8 @@ class WrongId(ScriptedProbe):
             return unmeasured(control.fault)
         if refuses(turn):
             return passed()
+        if turn.fault.kind not in REFUSALS:
+            return unmeasured(turn.fault)
         return failed(f"breaks on a wrong tool_call_id ({said(turn.fault)})")
 
 
