@@ -5,18 +5,23 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.compare.comparison import Comparison
+from toolcert.core.targets import EndpointSpec
+from toolcert.probes.scorecard import Usage
 from toolcert.reports.console_compare import compare_lines
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.console_record import print_record
 from toolcert.reports.console_verify import print_verify
+from toolcert.reports.labels import vendors_side_by_side
 from toolcert.reports.text import clock, cut, duration, fit, shorten, visible, visible_lines, width_of
 from toolcert.verify.lookup import find_row
 from toolcert.verify.rejudge import manifest_of
@@ -40,6 +45,32 @@ def test_tables_fit_the_width(width: int, models: int) -> None:
     lines = [line for line in text.splitlines() if "curl " not in line]
     assert max(width_of(line) for line in lines) <= width
     assert not any(line != line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize("endpoints", [2, 3, 7])
+def test_the_same_model_at_many_vendors_fits_the_width_and_misses_none(endpoints: int) -> None:
+    one = probe_summary(2)
+    names = [f"vendor-{number}" for number in range(endpoints)]
+    summary = structs.replace(
+        one,
+        endpoints=tuple(EndpointSpec(name=name) for name in names),
+        models=tuple(structs.replace(model, endpoint=name) for name in names for model in one.models),
+    )
+    lines = [line.plain for line in vendors_side_by_side(summary, 80)]
+    assert max(map(len, lines)) <= 80
+    assert not any(line != line.rstrip() for line in lines)
+    heads = " ".join(line for line in lines if line.startswith("SAME MODEL"))
+    assert [name for name in names if name in heads.split()] == names
+
+
+def test_a_cost_that_lacks_prices_says_so() -> None:
+    one = probe_summary(2)
+    priced = Usage(requests=5, cost=0.5)
+    totals = structs.replace(one.totals, usage=structs.replace(one.totals.usage, cost=0.5))
+    for other, said in ((priced, "cost 0.5000"), (Usage(requests=5), "cost of priced models 0.5000")):
+        models = [structs.replace(model, usage=usage) for model, usage in zip(one.models, (priced, other), strict=True)]
+        summary = structs.replace(one, models=tuple(models), totals=totals)
+        assert f"{said}, " in printed(partial(print_probe, summary))
 
 
 def test_colour_repeats_the_word() -> None:

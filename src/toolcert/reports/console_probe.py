@@ -36,7 +36,7 @@ def print_probe(
         [Text(visible(summary.headline), "bold"), *(Text(visible(line)) for line in summary.lines)],
         list(_models(summary, glyphs, console.width)),
         list(_matrix(summary, glyphs, console.width)) if len(summary.probes) > 1 else [],
-        list(vendors_side_by_side(summary)),
+        list(vendors_side_by_side(summary, console.width)),
         list(_causes(summary, console.width, examples or {})),
         [Text(_sum(summary, report), "dim")],
     ]
@@ -156,7 +156,8 @@ def _sum(summary: ProbeSummary, report: str) -> str:
     if totals.usage.tokens_in or totals.usage.tokens_out:
         parts.append(f"{count(totals.usage.tokens_in)} tokens in, {count(totals.usage.tokens_out)} out")
     if totals.usage.cost is not None:
-        parts.append(f"cost {totals.usage.cost:.4f}")
+        unpriced = any(model.usage.cost is None and model.usage.requests for model in summary.models)
+        parts.append(f"cost {'of priced models ' if unpriced else ''}{totals.usage.cost:.4f}")
     if totals.seconds is not None:
         parts.append(duration(totals.seconds))
     text = ", ".join(parts) + "."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -13,6 +13,9 @@ from toolcert.endpoints.curl import curl_line, token_line
 from toolcert.probes.scorecard import Example, ModelSummary, ProbeSummary
 from toolcert.reports.text import fit, visible
 from toolcert.reports.verdicts import score_of, verdict_of
+
+_MODEL, _NARROWEST, _WIDEST = 24, 15, 20
+"""Columns of the models' names and of each endpoint; the narrowest holds `100 recommended`."""
 
 
 def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
@@ -36,8 +39,8 @@ def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = N
     return visible(line if (token := token_line(spec)) is None else f"{token}; {line}")
 
 
-def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:
-    """One line per model that several endpoints serve, one column per endpoint."""
+def vendors_side_by_side(summary: ProbeSummary, width: int = 80) -> Iterator[Text]:
+    """One line per model that several endpoints serve, one column per endpoint; blocks of as many as fit."""
     names = [line.name for line in summary.endpoints]
     by_model: dict[str, dict[str, ModelSummary]] = {}
     for model in summary.models:
@@ -45,9 +48,17 @@ def vendors_side_by_side(summary: ProbeSummary) -> Iterator[Text]:
     shared = {name: row for name, row in by_model.items() if len(row) > 1}
     if not shared:
         return
-    yield Text(fit("SAME MODEL", 24) + "".join(f"  {fit(name, 20)}" for name in names), "dim")
-    for name, row in shared.items():
-        yield Text(fit(name, 24) + "".join(f"  {fit(_standing(row.get(vendor)), 20)}" for vendor in names))
+    most = max(1, (width - _MODEL) // (_NARROWEST + 2))
+    column = min(_WIDEST, (width - _MODEL) // min(most, len(names)) - 2)
+    for first in range(0, len(names), most):
+        block = names[first : first + most]
+        yield Text(_line("SAME MODEL", block, column), "dim")
+        for name, row in shared.items():
+            yield Text(_line(name, [_standing(row.get(vendor)) for vendor in block], column))
+
+
+def _line(first: str, cells: Sequence[str], column: int) -> str:
+    return (fit(first, _MODEL) + "".join(f"  {fit(cell, column)}" for cell in cells)).rstrip()
 
 
 def _standing(model: ModelSummary | None) -> str:
