@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from toolcert.cli.options import SettingsCommand, use
@@ -14,8 +16,12 @@ _SEVERAL = ("--baseline", "--vendor")
 class SeveralRuns(SettingsCommand):
     """Takes several words after --baseline and --vendor."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _repeat_flags(args))
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+        # click has no option with several values, only one that is repeated.
+        parser.parse_args = lambda args: parse(_repeat_flags(args))  # type: ignore[method-assign] # see above
+        return parser
 
 
 def _repeat_flags(args: list[str]) -> list[str]:
