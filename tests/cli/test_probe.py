@@ -262,6 +262,7 @@ def test_results_go_to_stdout_and_progress_to_stderr(tmp_path: Path) -> None:
         done = toolcert("probe", vendor.url, "-n", "1", cwd=tmp_path)
     assert "recommended" in done.stdout
     assert "in flight" in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("1 of 1 model done")
     assert "in flight" not in done.stdout
 
 

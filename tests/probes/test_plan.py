@@ -65,6 +65,16 @@ def test_keys_are_stable_and_every_case_comes_once() -> None:
     assert "e/a/b/parallel/7" in keys
 
 
+def test_it_is_known_how_many_models_are_through() -> None:
+    models = [ModelInfo(id="a"), ModelInfo(id="b"), ModelInfo(id="no", can_chat=False)]
+    plan = plan_of("basic", "parallel", iterations=7, models=models)
+    assert plan.models_done == (0, 2)
+    first = [case for source in plan.sources().values() for case in source if case.model == "a"]
+    while first:
+        first.extend(plan.after(silent(first.pop())))
+    assert plan.models_done == (1, 2)
+
+
 def test_requests_are_known_beforehand() -> None:
     plan = plan_of("hello_world", "basic", iterations=10, models=[ModelInfo(id="a"), ModelInfo(id="b")])
     assert plan.requests_planned() == 2 * 10 * (2 + 1)

@@ -12,6 +12,7 @@ from toolcert.api.probing import DEFAULT_SUITE, ProbeOptions, ProbeRun, probe_jo
 from toolcert.api.running import wait_for
 from toolcert.cli import reporting
 from toolcert.cli.consoles import announce_stop, stderr_console, stdout_console
+from toolcert.cli.probing import models_done
 from toolcert.core.errors import ExitCode
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.examples import write_examples
@@ -45,5 +46,6 @@ async def _run(settings: Settings, *, local: bool) -> ProbeRun:
     with demo_endpoints(local=local) as endpoints:
         async with probe_job(endpoints, options) as job:
             console = Console(quiet=True) if settings.quiet else stderr_console()
-            with progress(f"demo  run {job.manifest.run}", console) as display:
+            title = f"demo  run {job.manifest.run}"
+            with progress(title, console, extra=lambda: models_done(job)) as display:
                 return await job.run([display, announce_stop(console)])

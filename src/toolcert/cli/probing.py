@@ -61,8 +61,14 @@ async def ask(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Se
         confirm(job, endpoints, yes=settings.yes)
         console = Console(quiet=True) if settings.quiet else stderr_console()
         title = f"probe {', '.join(endpoint.spec.name for endpoint in endpoints)}  run {job.manifest.run}"
-        with progress(title, console) as display:
+        with progress(title, console, extra=lambda: models_done(job)) as display:
             return await job.run([display, announce_stop(console)])
+
+
+def models_done(job: ProbeJob) -> str:
+    """A line of progress: which case comes next says little, how many models are through says more."""
+    done, asked = job.plan.models_done
+    return f"{done} of {plural(asked, 'model')} done"
 
 
 def conclude(result: ProbeRun, settings: Settings) -> int:

@@ -46,6 +46,12 @@ class ProbePlan:
         """Cases, those included that turn out to be skipped."""
         return self._chatting * self._iterations * len(self._probes) + self._silent * len(self._probes)
 
+    @property
+    def models_done(self) -> tuple[int, int]:
+        """How many models have nothing more to come, of how many that are asked."""
+        done = sum(all(track.settled for track in tracks.values()) for tracks in self._tracks.values())
+        return done, len(self._tracks)
+
     def requests_planned(self) -> int:
         """The most requests the run sends, retries and control requests after a refusal apart."""
         return self._chatting * self._iterations * sum(probe.requests for probe in self._probes.values())
