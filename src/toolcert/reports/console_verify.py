@@ -9,6 +9,7 @@ from toolcert.reports.styled import Line, Screen, print_blocks
 from toolcert.reports.text import NO_VALUE, count, duration, fit, percent, plural, seconds, shorten, visible
 from toolcert.verify.figures import FindingLine, Share, SliceLine, Times, VerifySummary
 from toolcert.verify.rejudge import Difference
+from toolcert.verify.words import interval
 
 WIDE = 110
 """From this width on rates, times and the worst tools have room."""
@@ -134,14 +135,7 @@ def _figures(summary: VerifySummary, *, wide: bool) -> Iterator[Line]:
 
 def _share(label: str, share: Share) -> Iterator[Line]:
     if share.n:
-        yield Line(f"{label:<20} {percent(share.value)} ({share_text(share)})", "dim")
-
-
-def share_text(share: Share) -> str:
-    """`1691/1742, 96.2 to 97.8`."""
-    if share.low is None or share.high is None:
-        return NO_VALUE
-    return f"{count(share.k)}/{count(share.n)}, {100 * share.low:.1f} to {100 * share.high:.1f}"
+        yield Line(f"{label:<20} {percent(share.value)} ({interval(share)})", "dim")
 
 
 def _slice(summary: VerifySummary, kind: str) -> Iterator[Line]:

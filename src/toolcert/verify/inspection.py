@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappush, heappushpop
 from typing import Any
 
-from toolcert.core.findings import Finding, Severity
+from toolcert.core.findings import Finding
 from toolcert.core.statistics_quantiles import Quantiles
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding, kind_of
@@ -61,10 +61,6 @@ class DatasetReport(Value):
     expecting: int = 0
     """Rows that say what they expect."""
     models: dict[str, int] = {}
-
-    @property
-    def has_errors(self) -> bool:
-        return any(line.severity is Severity.ERROR for line in self.problems)
 
 
 class Inspector:
