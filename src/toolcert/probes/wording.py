@@ -76,10 +76,8 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
     cells = [cell for model in models if model.category is not Category.UNSUPPORTED for cell in model.cells]
     decided = sum(cell.counts.skipped for cell in cells if cell.stopped.startswith(DECIDED))
     if decided:
-        yield (
-            f"Decided early: {_cases(decided)} not asked. A model on the other side of the threshold would be "
-            f"decided so with a probability of at most {100 * ERROR_BOUND:.0f} %."
-        )
+        risk = f"the risk of a wrong decision is at most {100 * ERROR_BOUND:.0f} %"
+        yield f"Decided early: {_cases(decided)} not asked; {risk}."
     unasked = sum(cell.unasked for cell in cells)
     if unasked:
         yield f"The limit on requests was reached: {_cases(unasked)} not asked."
