@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,9 +20,11 @@ from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.settings.argv import without_secrets
 from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
-from toolcert.verify.replay import Replay, replay
 from toolcert.verify.source import Source
 from toolcert.version import __version__
+
+if TYPE_CHECKING:
+    from toolcert.verify.replay import Replay
 
 
 @contextlib.contextmanager
@@ -62,6 +65,8 @@ def verify(
 
 async def replay_async(record: Record, manifest: Manifest, endpoint: Endpoint | str) -> Replay:
     """Send the request behind one record again and judge both answers."""
+    from toolcert.verify.replay import replay
+
     given = as_endpoint(endpoint).with_settings(extra_body={})  # the recorded request holds it already
     async with open_sessions([given]) as sessions:
         return await replay(record, manifest, sessions[given.spec.name])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from toolcert.reports.glyphs import SEVERITY_STYLES
 from toolcert.reports.styled import Line, Screen, print_blocks
 from toolcert.reports.text import NO_VALUE, count, duration, fit, percent, plural, seconds, shorten, visible
 from toolcert.verify.figures import FindingLine, Share, SliceLine, Times, VerifySummary
-from toolcert.verify.rejudge import Difference
 from toolcert.verify.words import interval
+
+if TYPE_CHECKING:
+    from toolcert.verify.rejudge import Difference
 
 WIDE = 110
 """From this width on rates, times and the worst tools have room."""
