@@ -99,6 +99,13 @@ def test_models_without_a_single_record_are_there() -> None:
     assert summary.headline == "1 of 2 models calls tools; 1 could not be measured."
 
 
+def test_what_an_interrupted_run_did_not_ask_leaves_the_score_open() -> None:
+    records = [record_of("a", Outcome.PASSED, iteration=n) for n in (1, 2, 3)]
+    [model] = summarise(manifest_of("a", suite="agent", iterations=10), records).models
+    assert (model.score.low, model.score.high) == (30.0, 100.0)
+    assert model.undecided
+
+
 async def test_a_limit_on_requests_leaves_models_undecided_and_says_what_was_not_asked() -> None:
     models = ["faithful", "text-caller"]
     with Vendor(models=models) as vendor:

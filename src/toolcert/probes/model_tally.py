@@ -34,11 +34,11 @@ SHOWS_RELIABILITY = ("result_use", "hello_world", "basic")
 class ModelTally:
     """Counts the records of one model at one endpoint."""
 
-    def __init__(self, endpoint: str, info: ModelInfo, columns: Sequence[ProbeColumn]) -> None:
+    def __init__(self, endpoint: str, info: ModelInfo, columns: Sequence[ProbeColumn], planned: int = 0) -> None:
         self._endpoint = endpoint
         self._info = info
         self._columns = columns
-        self._cells = {column.name: CellTally() for column in columns}
+        self._cells = {column.name: CellTally(planned) for column in columns}
         self._sightings = Sightings()
         self._times = {label: Times() for label in ("first token", "call", "answer")}
         self._requests = self._retried = self._tokens_in = self._tokens_out = 0

@@ -45,7 +45,8 @@ def skip_of(record: Record) -> Skip:
 class CellTally:
     """Counts records of one probe; add in any order, ask at any time."""
 
-    def __init__(self) -> None:
+    def __init__(self, planned: int = 0) -> None:
+        self._planned = planned
         self.outcomes: Counter[Outcome] = Counter()
         self.called: Counter[bool | None] = Counter()
         self.handled: Counter[bool | None] = Counter()
@@ -86,6 +87,11 @@ class CellTally:
     @property
     def counts(self) -> Counts:
         return Counts(**{outcome.value: self.outcomes[outcome] for outcome in Outcome})
+
+    @property
+    def unasked(self) -> int:
+        """Cases that could still be asked: beyond a limit on requests, or cut off with the run."""
+        return self.skips[Skip.UNASKED] + max(0, self._planned - self.outcomes.total())
 
     @property
     def called_rate(self) -> Rate:

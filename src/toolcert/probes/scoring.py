@@ -29,7 +29,7 @@ def share_of(tally: CellTally, *, by_rates: bool = False) -> Share | None:
     """What a probe earned; None where it did not apply to the model and is left out of the score."""
     counts = tally.counts
     known = counts.measured + counts.unsupported
-    unknown = counts.not_measured + tally.skips[Skip.UNASKED]
+    unknown = counts.not_measured + tally.unasked
     if not known + unknown:
         return _share_of_skips(tally)
     return _by_rates(tally) if by_rates else _span(counts.passed, known, unknown)
@@ -45,7 +45,7 @@ def _by_rates(tally: CellTally) -> Share:
     """The lower of the rates of calling and of handling: it reaches the threshold when both do."""
     called, handled = tally.called_rate, tally.handled_rate
     refused = tally.outcomes[Outcome.UNSUPPORTED]
-    unknown = tally.called[None] - refused + tally.skips[Skip.UNASKED]
+    unknown = tally.called[None] - refused + tally.unasked
     calling = _span(called.k, called.n + refused, unknown)
     handling = _span(handled.k, handled.n, called.k - handled.n + unknown)
     return Share(low=min(calling.low, handling.low), high=min(calling.high, handling.high))

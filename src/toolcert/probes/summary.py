@@ -49,7 +49,7 @@ class Summariser:
         self._prices = prices or {}
         self._sightings = Sightings(bodies=True)
         self._models = {
-            (endpoint, info.id): ModelTally(endpoint, info, self._columns)
+            (endpoint, info.id): ModelTally(endpoint, info, self._columns, manifest.iterations or 1)
             for endpoint, infos in manifest.models.items()
             for info in infos
         }
