@@ -8,8 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import parts
+
+# The same examples every time: a run that fails fails again. HYPOTHESIS_PROFILE=searching looks for new ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("searching", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 FOREIGN_VARIABLES = ("TOOLCERT_", "WATSONX_", "LITELLM_", "MODEL_TESTER_", "OPENAI_")
 PROXY_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}

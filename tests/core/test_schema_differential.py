@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolcert.core.schema import Bucket, Judgement, SchemaJudge
@@ -112,10 +112,12 @@ def test_both_judges_agree_on_valid_and_invalid(schema, value):
 LEAF_KEYWORDS = {
     *("type", "enum", "const", "minimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "required"),
+    "dependentRequired",
 }
 
 
 @settings(max_examples=80, deadline=None)
+@example(leaf={"type": "string", "dependentRequired": {"city": ["a"]}}, value={"city": None})
 @given(leaf=LEAVES, value=VALUES)
 def test_both_judges_name_the_same_keywords_and_paths(leaf, value):
     schema = {"properties": {"a": leaf}, "$defs": {"one": {"type": "string"}, "two": {"required": ["a"]}}}

@@ -213,6 +213,8 @@ def _misfits(errors: list[Any]) -> list[Misfit] | None:
 def _keyword(error: Any) -> str:
     """The keyword that was broken; a `false` subschema is named after the keyword that holds it."""
     name = str(error.kind.name)
+    if name == "required" and error.schema_path[-1:] == ["dependentRequired"]:
+        return "dependentRequired"  # the library calls both by one name
     if name != "falseSchema":
         return name
     return next((str(step) for step in reversed(error.schema_path) if step in _SUBSCHEMA_KEYWORDS), name)
