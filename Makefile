@@ -20,7 +20,7 @@ test: $(VENV)/.lock $(VENV)/.package $(VENV)/.model companions ## run all tests,
 	$(BIN)/python -m pytest --durations=10
 
 test-fast: $(VENV)/.lock $(VENV)/.package ## run the tests that need no heavy part (under a minute)
-	$(BIN)/python -m pytest -m "not heavy"
+	$(BIN)/python -m pytest -m "not heavy" -n auto --dist loadfile
 
 check: $(VENV)/.lock $(VENV)/.package ## check format, lint, types, layers, generated docs and lock files
 	$(BIN)/ruff format --check $(CODE)

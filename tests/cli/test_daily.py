@@ -18,6 +18,8 @@ from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.simulate import Vendor
 
+pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
+
 GOOD = {"alpha": "faithful", "beta": "faithful"}
 MARKED = "# Mine\n\n<!-- TOOL_TEST_REPORT_START -->\nold\n<!-- TOOL_TEST_REPORT_END -->\n\nThe end, with a ø.\r\n"
 

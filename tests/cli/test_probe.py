@@ -15,6 +15,8 @@ import pytest
 
 from toolcert.simulate import Vendor
 
+pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
+
 KEY = "sk-test-51fd9c0de7a14b"
 
 

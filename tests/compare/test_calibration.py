@@ -17,6 +17,8 @@ from toolcert.compare.pairing import Pairing
 from toolcert.compare.power import plan
 from toolcert.compare.rundata import RunData
 
+pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
+
 OPTIONS = Options()
 ALARMS = (Verdict.DIFFERENT, Verdict.DEGRADED)
 

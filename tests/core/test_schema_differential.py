@@ -100,6 +100,7 @@ def ours(schema: Any, value: Any) -> Judgement:
     return JUDGE.judge(schema, json.dumps(value))
 
 
+@pytest.mark.heavy
 @settings(max_examples=120, deadline=None)
 @given(schema=SCHEMAS, value=VALUES)
 def test_both_judges_agree_on_valid_and_invalid(schema, value):

@@ -108,6 +108,7 @@ def decide(rate: float, threshold: float, rng: random.Random, runs: int) -> Cert
     return None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("threshold", "wrong"), [(0.9, Certainty.PROVEN), (0.9, Certainty.UNRELIABLE), (0.6, Certainty.PROVEN)]
 )

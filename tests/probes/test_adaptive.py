@@ -16,6 +16,8 @@ from toolcert.probes.registry import find_probe
 from toolcert.probes.track import DECIDED
 from toolcert.simulate import Vendor
 
+pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
+
 MODELS = 300
 ITERATIONS = 120
 ALPHA = 0.05

@@ -57,6 +57,7 @@ def test_a_missing_part_skips_its_tests_and_the_run_ends_by_saying_so(suite: Pat
     assert "1 x shared:" in left_out
 
 
+@pytest.mark.heavy
 def test_a_missing_part_fails_in_ci_unless_it_is_named_as_absent(suite: Path) -> None:
     assert run(suite, CI="true").returncode == 1
     done = run(suite, CI="true", TEST_WITHOUT="shared axe")

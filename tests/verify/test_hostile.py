@@ -23,6 +23,7 @@ FAST = {
 }
 
 
+@pytest.mark.heavy
 def test_thirty_percent_faults_at_concurrency_64(tmp_path: Path) -> None:
     rows = [row(n, stream=n % 2 == 0) for n in range(400)]
     dataset = write_rows(tmp_path / "d.jsonl", rows)

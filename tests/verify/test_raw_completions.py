@@ -114,6 +114,7 @@ def test_what_is_missing_is_said_before_the_first_request(tmp_path: Path) -> Non
             )
 
 
+@pytest.mark.heavy
 def test_a_local_folder_works_with_the_real_library(tmp_path: Path, tokenizer: str) -> None:
     """Where transformers is installed; the folder holds a tokenizer of two words and a template."""
     pytest.importorskip("transformers")

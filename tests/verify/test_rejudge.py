@@ -52,6 +52,7 @@ def test_the_second_official_run_answered_as_another_model(shared_dir: Path) -> 
     assert found["identity.model_differs"] == 511
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("shared")
 def test_the_512_public_rows_pass_through_verify_and_judging_again(shared_dir: Path, tmp_path: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
