@@ -112,10 +112,18 @@ async def test_a_limit_on_requests_leaves_models_undecided_and_says_what_was_not
         probed = await probe_models(vendor.url, models, suite="agent", iterations=3, max_requests=7, concurrency=1)
     summary = probed.summary
     assert summary.headline == "0 of 2 models are fit for agents; 2 are undecided."
-    assert "The limit on requests was reached: 24 cases were not asked." in summary.lines
+    assert "The limit of 7 requests was reached: 24 cases were not asked." in summary.lines
     assert probed.model("faithful").reason == "Everything measured works; 12 not asked"
     totals = summary.totals
     assert (totals.undecided, totals.partial, totals.not_measured) == (2, 0, 0)
+
+
+async def test_a_model_that_the_limit_left_out_is_not_said_to_work() -> None:
+    models = ["faithful", "slow:0.01:faithful"]
+    with Vendor(models=models) as vendor:
+        probed = await probe_models(vendor.url, models, suite="quick", iterations=3, max_requests=3, concurrency=1)
+    [reason] = {model.reason for model in probed.summary.models} - {"Everything asked for works"}
+    assert reason == "Not asked: the limit of 3 requests was reached"
 
 
 async def test_an_adaptive_run_states_what_it_saved_and_how_often_it_errs() -> None:

@@ -11,6 +11,7 @@ from toolcert.core.targets import EndpointSpec, ModelInfo, Timeouts
 from toolcert.core.values import Value
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.engine.local import LocalEngine
+from toolcert.engine.outage import OutageWatch
 from toolcert.probes.base import Probe
 from toolcert.probes.live import ProbeSettings
 from toolcert.probes.plan import ProbePlan
@@ -52,6 +53,7 @@ async def probe_models(
     settings: ProbeSettings | None = None,
     earlier: Sequence[Record] = (),
     max_requests: int | None = None,
+    watch: OutageWatch | None = None,
 ) -> Probed:
     """Probe the models and summarise."""
     chosen = [*(choose_probes(suite or "full", probes) if suite or probes else ()), *own]
@@ -79,7 +81,7 @@ async def probe_models(
 
     async with open_endpoint(spec, policy=RetryPolicy(retries=retries, base=0.01, cap=0.05)) as session:
         engine = LocalEngine(
-            {HERE: session}, concurrency={HERE: concurrency}, handlers=[keep], max_requests=max_requests
+            {HERE: session}, concurrency={HERE: concurrency}, handlers=[keep], max_requests=max_requests, watch=watch
         )
         work = ProbeWork(settings, own=own)
         await engine.run(plan, work, RunStarted(manifest=manifest, total=plan.total))

@@ -19,6 +19,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
 from toolcert.engine.local import LocalEngine
+from toolcert.engine.outage import OutageWatch
 from toolcert.engine.plan import Session
 from toolcert.probes.base import Probe
 from toolcert.probes.live import ProbeSettings
@@ -120,6 +121,7 @@ class ProbeJob:
             concurrency=self._concurrency,
             handlers=[writer, *handlers],
             max_requests=self.options.max_requests,
+            watch=OutageWatch(),
         )
         started = RunStarted(manifest=self.manifest, total=self.plan.total, resumed=self.plan.resumed)
         try:

@@ -7,6 +7,9 @@ from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.plan import OnAttempt, Session
 
+LAST_FAULT = " after: "
+"""In the reason of a skipped case, before the fault that its last request met."""
+
 
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
     """No request is left for this run; the message is the last answer's fault, where there was one."""

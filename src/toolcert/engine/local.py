@@ -20,8 +20,9 @@ from toolcert.core.events import (
 from toolcert.core.exchanges import Attempt
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import ProbeFacts, Record, RowFacts
-from toolcert.engine.budget import Budget, BudgetedSession, BudgetSpent
+from toolcert.engine.budget import LAST_FAULT, Budget, BudgetedSession, BudgetSpent
 from toolcert.engine.interrupt import GRACE_SECONDS, on_interrupt
+from toolcert.engine.outage import OutageWatch
 from toolcert.engine.plan import Plan, Session, Work
 from toolcert.engine.queue import CaseQueue
 
@@ -36,11 +37,14 @@ class LocalEngine:
         concurrency: Mapping[str, int],
         handlers: Sequence[Handler] = (),
         max_requests: int | None = None,
+        watch: OutageWatch | None = None,
     ) -> None:
+        """With a `watch`, what is left of an endpoint that is gone is skipped instead of asked."""
         self._budget = Budget(max_requests)
         self._sessions = sessions if max_requests is None else self._budgeted(sessions)
         self._concurrency = concurrency
         self._handlers = handlers
+        self._watch = watch
         self._workers: list[asyncio.Task[None]] = []
 
     async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
@@ -81,6 +85,8 @@ class LocalEngine:
         while (case := await queue.take(endpoint)) is not None:
             self._emit(CaseStarted(case=case))
             record = await self._perform(case, work, session)
+            if self._watch is not None:
+                self._watch.saw(record)
             self._emit(CaseFinished(record=record))
             queue.done(plan.after(record))
 
@@ -89,6 +95,8 @@ class LocalEngine:
             return skipped(case, case.skip)
         if self._budget.spent:
             return self._over_budget(case)
+        if self._watch is not None and (reason := self._watch.gone(case.endpoint)):
+            return skipped(case, reason)
 
         def on_attempt(attempt: Attempt) -> None:
             self._emit(AttemptMade(case=case, attempt=attempt))
@@ -99,7 +107,7 @@ class LocalEngine:
             return self._over_budget(case, str(spent))
 
     def _over_budget(self, case: Case, last: str = "") -> Record:
-        after = f" after: {last}" if last else ""
+        after = f"{LAST_FAULT}{last}" if last else ""
         return skipped(case, f"the limit of {self._budget.limit} requests was reached{after}")
 
     def _budgeted(self, sessions: Mapping[str, Session]) -> dict[str, Session]:

@@ -11,6 +11,7 @@ from toolcert.core.outcomes import Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.statistics import certainty, pass_all, pass_any, reaches
 from toolcert.core.values import JsonObject
+from toolcert.engine.budget import LAST_FAULT
 from toolcert.probes.latency import Times
 from toolcert.probes.scorecard import Cell, CellState, Counts, Latency, PassPower, Rate
 from toolcert.probes.sightings import Sightings
@@ -30,7 +31,7 @@ class Skip(StrEnum):
     INAPPLICABLE = "inapplicable"
     """The probe found that it does not apply to the model."""
     UNASKED = "unasked"
-    """Nothing to do with the model: a limit on requests, a model that cannot chat."""
+    """Nothing to do with the model: a limit on requests, an endpoint that is gone, a model that cannot chat."""
 
 
 def skip_of(record: Record) -> Skip:
@@ -52,6 +53,7 @@ class CellTally:
         self.handled: Counter[bool | None] = Counter()
         self.skips: Counter[Skip] = Counter()
         self._skip_reasons: Counter[str] = Counter()
+        self._unasked_because: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._first_try: Counter[Outcome] = Counter()
         self._sightings = Sightings()
@@ -63,8 +65,11 @@ class CellTally:
         self.outcomes[record.outcome] += 1
         self._sightings.add(record)
         if record.outcome is Outcome.SKIPPED:
-            self.skips[skip_of(record)] += 1
+            kind = skip_of(record)
+            self.skips[kind] += 1
             self._skip_reasons[record.reason] += 1
+            if kind is Skip.UNASKED:
+                self._unasked_because[record.reason.partition(LAST_FAULT)[0]] += 1
         elif record.outcome is not Outcome.PASSED:
             self._reasons[record.reason] += 1
         if record.probe is not None and record.outcome is not Outcome.SKIPPED:
@@ -118,6 +123,7 @@ class CellTally:
             reason=self._reason(counts),
             stopped=self._stopped(),
             unasked=self.skips[Skip.UNASKED],
+            unasked_because=_commonest(self._unasked_because) if self._unasked_because else "",
             pass_power=_powers(counts.passed, counts.measured),
             findings=tuple(self._sightings),
             latency=self._latency(),

@@ -114,7 +114,9 @@ class Cell(Value):
     stopped: str = ""
     """Why fewer iterations were asked than planned."""
     unasked: int = 0
-    """Cases that a limit on requests left out."""
+    """Cases that were left out for a reason that has nothing to do with the model."""
+    unasked_because: str = ""
+    """A limit on requests, or an endpoint that is gone."""
     pass_power: tuple[PassPower, ...] = ()
     findings: tuple[FindingCount, ...] = ()
     latency: tuple[Latency, ...] = ()

@@ -78,9 +78,9 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
     if decided:
         risk = f"the risk of a wrong decision is at most {100 * ERROR_BOUND:.0f} %"
         yield f"Decided early: {_cases(decided)} not asked; {risk}."
-    unasked = sum(cell.unasked for cell in cells)
-    if unasked:
-        yield f"The limit on requests was reached: {_cases(unasked)} not asked."
+    for reason in dict.fromkeys(cell.unasked_because for cell in cells if cell.unasked):
+        unasked = sum(cell.unasked for cell in cells if cell.unasked_because == reason)
+        yield f"{_capital(reason)}: {_cases(unasked)} not asked."
 
 
 def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequence[str]) -> tuple[str, ...]:
@@ -97,6 +97,8 @@ def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequ
 def _all_well(cells: Sequence[Cell]) -> str:
     missing = sum(cell.counts.not_measured for cell in cells)
     unasked = sum(cell.unasked for cell in cells)
+    if unasked and not any(cell.counts.measured for cell in cells):
+        return f"Not asked: {next(cell.unasked_because for cell in cells if cell.unasked)}"
     left = [f"{missing} not measured"] * bool(missing) + [f"{unasked} not asked"] * bool(unasked)
     return f"Everything measured works; {', '.join(left)}" if left else ALL_WELL
 

@@ -1,0 +1,71 @@
+"""An endpoint that is gone is not asked for ever, and one that hiccups is."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.probing import probe_models
+from toolcert.core.exchanges import Exchange, Fault, FaultKind
+from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Detail, Record
+from toolcert.core.requests import Request
+from toolcert.engine.outage import OutageWatch
+from toolcert.simulate import Vendor
+
+
+class Clock:
+    """Seconds that a test moves on by hand."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def watch(clock: Clock) -> OutageWatch:
+    return OutageWatch(cases=3, seconds=10.0, clock=clock)
+
+
+def met(kind: FaultKind | None, endpoint: str = "e") -> Record:
+    """A case that ended with this fault, or with an answer."""
+    fault = None if kind is None else Fault(kind=kind, message="nobody there")
+    exchange = Exchange(request=Request(body={}), fault=fault)
+    outcome = Outcome.PASSED if kind is None else Outcome.NOT_MEASURED
+    return Record(case="c", endpoint=endpoint, model="m", outcome=outcome, detail=Detail(exchanges=(exchange,)))
+
+
+def test_it_takes_enough_cases_and_enough_time(watch: OutageWatch, clock: Clock) -> None:
+    for _ in range(10):
+        watch.saw(met(FaultKind.CONNECT))
+    assert watch.gone("e") == ""
+    clock.now = 10.0
+    watch.saw(met(FaultKind.CONNECT))
+    assert watch.gone("e") == "e does not answer any more (nobody there)"
+    assert watch.gone("f") == ""
+
+
+@pytest.mark.parametrize("between", [None, FaultKind.TIMEOUT, FaultKind.RATE_LIMITED])
+def test_any_sign_of_life_begins_the_count_anew(watch: OutageWatch, clock: Clock, between: FaultKind | None) -> None:
+    """Slow and overloaded servers are there."""
+    for kind in (FaultKind.CONNECT, FaultKind.AUTH, between, FaultKind.CONNECT, FaultKind.TLS):
+        clock.now += 6.0
+        watch.saw(met(kind))
+    assert watch.gone("e") == ""
+
+
+async def test_a_run_ends_soon_after_its_endpoint_and_says_so() -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        url = vendor.url
+    watch = OutageWatch(cases=5, seconds=0.0)
+    probed = await probe_models(url, ["faithful"], suite="agent", iterations=20, concurrency=2, watch=watch)
+    skipped = [record for record in probed.records if record.outcome is Outcome.SKIPPED]
+    assert len(probed.records) == 100
+    assert 5 <= 100 - len(skipped) <= 7
+    assert all(record.reason.startswith("here does not answer any more") for record in skipped)
+    assert any(f"{len(skipped)} cases were not asked" in line for line in probed.summary.lines)
