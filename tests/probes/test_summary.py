@@ -112,7 +112,7 @@ async def test_a_limit_on_requests_leaves_models_undecided_and_says_what_was_not
         probed = await probe_models(vendor.url, models, suite="agent", iterations=3, max_requests=7, concurrency=1)
     summary = probed.summary
     assert summary.headline == "0 of 2 models are fit for agents; 2 are undecided."
-    assert "The limit of 7 requests was reached: 24 cases were not asked." in summary.lines
+    assert "24 cases were not asked: the limit of 7 requests was reached." in summary.lines
     assert probed.model("faithful").reason == "Everything measured works; 12 not asked"
     totals = summary.totals
     assert (totals.undecided, totals.partial, totals.not_measured) == (2, 0, 0)

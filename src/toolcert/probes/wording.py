@@ -80,7 +80,7 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
         yield f"Decided early: {_cases(decided)} not asked; {risk}."
     for reason in dict.fromkeys(cell.unasked_because for cell in cells if cell.unasked):
         unasked = sum(cell.unasked for cell in cells if cell.unasked_because == reason)
-        yield f"{_capital(reason)}: {_cases(unasked)} not asked."
+        yield f"{_cases(unasked)} not asked: {reason}."
 
 
 def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequence[str]) -> tuple[str, ...]:
