@@ -23,6 +23,8 @@ from toolcert.core.targets import ModelInfo
 from toolcert.simulate import Vendor
 from toolcert.simulate.personas import MALFORMED, SCORING
 
+pytestmark = pytest.mark.heavy  # starts many processes; `make test-fast` does without
+
 TESTS = ["basic_tool_calling", "tool_output_reasoning", "multi_tool_calling", "json_mode", "streaming_tool_calls"]
 PAGE = Path(__file__).resolve().parents[2] / "docs/migrating/llm-tool-calling-tester.md"
 STATUSES = ["passed", "failed", "error", "skipped"]

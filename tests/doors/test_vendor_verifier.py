@@ -27,6 +27,8 @@ from vendor_verifier import models as registry
 from vendor_verifier.cli import cli
 from vendor_verifier.compare import cli as compare_cli
 
+pytestmark = pytest.mark.heavy  # starts many processes; `make test-fast` does without
+
 FIELDS = {
     "data_index": {"type": "integer", "minimum": 1},
     "request": {"type": "object"},

@@ -34,6 +34,8 @@ from watsonx_tool_tester import (
 )
 from watsonx_tool_tester.cli import cli
 
+pytestmark = pytest.mark.heavy  # starts many processes; `make test-fast` does without
+
 GRANITE, LLAMA, SMALL = "ibm/granite-20b-instruct", "meta-llama/llama-2-70b-chat", "ibm/granite-3-2b-instruct"
 ALL = [GRANITE, LLAMA, SMALL, "ibm/textual", "ibm/slate-embedding"]
 HEADS = ["MODEL", "TOOL SUPPORT", "HANDLED", "RELIABILITY (2x)", "CALL TIME", "RESP TIME", "TOTAL TIME", "DETAILS"]
