@@ -268,6 +268,21 @@ def test_results_go_to_stdout_and_progress_to_stderr(tmp_path: Path) -> None:
     assert "in flight" not in done.stdout
 
 
+@pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
+def test_a_reader_that_goes_away_is_no_failed_check(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        words = [sys.executable, "-m", "toolcert", "probe", vendor.url, "-s", "quick", "-n", "1", "-q", "--json", "r"]
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        told = process.stderr.read()
+        process.stderr.close()
+        assert process.wait(timeout=30) == 141
+    assert told == b""
+    assert json.loads((tmp_path / "r").read_text())["summary"]["models"], "the report is there all the same"
+
+
 def test_several_endpoints_stand_side_by_side(tmp_path: Path) -> None:
     with Vendor(models={"llama": "faithful"}) as good, Vendor(models={"llama": "text-caller"}) as bad:
         (tmp_path / "toolcert.toml").write_text(

@@ -9,14 +9,21 @@ from rich.console import Console
 from toolcert.core.events import Event, Handler, RunStopping
 
 
+class HonestConsole(Console):
+    """A console that tells when its reader has gone, instead of ending the program as if a check had failed."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def stdout_console() -> Console:
     """For results; plain when piped, and never wrapped by us then."""
-    return Console(file=sys.stdout, highlight=False, emoji=False)
+    return HonestConsole(file=sys.stdout, highlight=False, emoji=False)
 
 
 def stderr_console() -> Console:
     """For progress."""
-    return Console(file=sys.stderr, highlight=False, emoji=False)
+    return HonestConsole(file=sys.stderr, highlight=False, emoji=False)
 
 
 def announce_stop(console: Console) -> Handler:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 from textwrap import wrap
@@ -11,7 +13,7 @@ import click
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
 
-_WIDTH = 96
+_WIDEST = 96
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
@@ -92,4 +94,5 @@ def _severity(kind: FindingKind, width: int = 0) -> str:
 
 
 def _paragraph(text: str) -> str:
-    return "\n".join(wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  "))
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDEST
+    return "\n".join(wrap(text, min(room, _WIDEST), initial_indent="  ", subsequent_indent="  "))

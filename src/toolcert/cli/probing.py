@@ -19,6 +19,7 @@ from toolcert.cli.errors import warn
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
+from toolcert.probes.scorecard import ProbeSummary
 from toolcert.probes.suites import SUITES
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.examples import write_examples
@@ -74,14 +75,12 @@ def models_done(job: ProbeJob) -> str:
 def conclude(result: ProbeRun, settings: Settings) -> int:
     """Print the result, write the reports, close the gates."""
     summary = in_order(result.summary, settings.sort)
-    if reporting.speaks(settings, "probe"):
-        examples = write_examples(Path(result.folder), summary)
-        print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
-    if "save_history" in settings and settings.save_history and not result.interrupted:
-        from toolcert.api.remembering import remember
-
-        remember(result.summary, settings.history)
-    reporting.write("probe", summary, settings, result.folder)
+    try:
+        if reporting.speaks(settings, "probe"):
+            examples = write_examples(Path(result.folder), summary)
+            print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
+    finally:  # whoever reads our output may go away; the files are wanted all the same
+        _keep(result, summary, settings)
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
         return ExitCode.INTERRUPTED
@@ -92,6 +91,15 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
     if failures:
         raise GateError("\n".join(failures))
     return ExitCode.OK
+
+
+def _keep(result: ProbeRun, summary: ProbeSummary, settings: Settings) -> None:
+    """Put the run into the history and the reports that were asked for."""
+    if "save_history" in settings and settings.save_history and not result.interrupted:
+        from toolcert.api.remembering import remember
+
+        remember(result.summary, settings.history)
+    reporting.write("probe", summary, settings, result.folder)
 
 
 def first_fault(result: ProbeRun) -> str:
