@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.compare.columns import MASK_32, NO_TOKENS
+from toolcert.compare.columns import MASK_32
 from toolcert.compare.rundata import RunData
 from toolcert.core.exchanges import Attempt, Exchange, Timing
 from toolcert.core.manifest import Dataset, Manifest
@@ -17,6 +17,7 @@ from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import EndpointSpec
+from toolcert.runs.codes import NO_TOKENS
 from toolcert.runs.encoding import Keep, encode_record
 from toolcert.verify.hashing import call_digest, content_hash, sampling_hash
 
@@ -194,13 +195,12 @@ class Deployment:
         columns = data.columns
         for index, chance in enumerate(self.chances, 1):
             called = rng.random() < chance and rng.random() >= dropped
-            columns.content.append(hash(("row", index)))
+            columns.content.append(index * 7919)
             columns.index.append(index)
             columns.payload.append((hash(rng.random() < 0.95) if called else 0) & MASK_32)
             columns.names.append(1 if called else 0)
             columns.tokens.append(NO_TOKENS)
             columns.sampling.append(0)
             finish = "tool_calls" if called else "stop"
-            facts = (called, finish, True if called else None, None, False, 1, "m", None, None)
-            columns.kind.append(data.kinds.code((facts, int(called), "m")))
+            columns.kind.append(data.kinds.code((called, finish, called or None, None, False, int(called), 1)))
         return data

@@ -16,6 +16,7 @@ from toolcert.compare.options import Options
 from toolcert.compare.rundata import By
 from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
 from toolcert.core.statistics import Rate
+from toolcert.runs.codes import CODE_END
 from toolcert.runs.encoding import Keep
 
 
@@ -80,6 +81,19 @@ def test_braces_in_texts_do_not_confuse_the_quick_reader(tmp_path):
     vendor = pair(tmp_path, rows, changed(rows, r7={"name": "other}"}), Options(by=By.TAG))
     assert vendor.figure("tool_name").rate == Rate(k=99, n=100)
     assert {group.name for group in vendor.groups} == {'},"detail":{', "}"}
+
+
+def test_runs_written_before_codes_are_read_from_their_facts(tmp_path):
+    """Lines without a code, or with and without in one file, give the same comparison."""
+    rows = same_rows(200)
+    new = changed(rows, r3={"called": False}, r9={"arguments": "{}", "valid": False})
+    expected = pair(tmp_path, rows, new)
+    log = tmp_path / "vendor" / "records.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    older = [b"{" + line[CODE_END + 2 :] if number % 3 else line for number, line in enumerate(lines)]
+    log.write_bytes(b"".join(older))
+    again = compare([str(tmp_path / "baseline")], [str(tmp_path / "vendor")]).vendors[0]
+    assert again == expected
 
 
 def test_reordered_rows_are_matched_by_content(tmp_path):

@@ -1,7 +1,7 @@
 """The verdicts of a run in 24 bytes a row, so that a million rows fit anywhere.
 
-Hashes here are compared only within one process and only pairwise, which is why Python's own hash
-and four bytes for a payload are enough (two different payloads look alike once in four billion rows).
+Hashes here are compared only pairwise, which is why four bytes for a payload and two for its names are enough (two
+different payloads look alike once in four billion rows).
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 
+from toolcert.runs.codes import NO_TOKENS
+
 CHUNK = 64
 """Lines read together; a row is found again from the beginning of its chunk."""
 MASK_32 = 0xFFFF_FFFF
 MASK_16 = 0xFFFF
-NO_TOKENS = MASK_16
-"""Stands where the server gave no count."""
 _HALF = 1 << 15
 
 
@@ -22,7 +22,7 @@ class Columns:
     """One array per fact, all of the same length."""
 
     def __init__(self) -> None:
-        self.content = array("q")
+        self.content = array("Q")
         self.index = array("I")
         self.payload = array("I")
         self.names = array("H")
@@ -49,7 +49,7 @@ class Columns:
 
     def forget_identity(self) -> None:
         """Free what only matching needs."""
-        self.content = array("q")
+        self.content = array("Q")
         self.index = array("I")
 
 
@@ -58,6 +58,9 @@ def token_difference(first: int, second: int) -> int:
     return (first - second + _HALF) % NO_TOKENS - _HALF
 
 
-def unordered(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Calls made in parallel have no order."""
-    return parts if len(parts) < 2 else tuple(sorted(parts))
+def keep_freed_memory() -> None:
+    """Spare the time of handing each chunk of lines back to the kernel and asking for it again.
+
+    The C library of Linux does so until a block larger than what is in use was freed once; an untouched one is enough.
+    """
+    bytearray(4 << 20)

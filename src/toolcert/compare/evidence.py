@@ -8,7 +8,7 @@ from collections.abc import Callable
 from toolcert.compare.comparison import Sign, TokenDifferences
 from toolcert.compare.kinds import Kind
 from toolcert.compare.pairing import Pairing
-from toolcert.compare.rundata import RunData
+from toolcert.compare.rundata import Identity, RunData
 from toolcert.core.statistics import Rate, wilson
 
 _SHOWN_VALUES = 3
@@ -69,13 +69,13 @@ def signs(pairing: Pairing, tokens: TokenDifferences, confidence: float) -> list
             _rate(baseline, lambda kind: kind.called is True, lambda kind: kind.text_beside),
         ),
         _value_sign(
-            "Form of call ids", "Another form was written by another server.", pairing, lambda kind: kind.id_style
+            "Form of call ids", "Another form was written by another server.", pairing, lambda who: who.id_style
         ),
         _value_sign(
             "Fingerprint",
             "Names the build that answered, where the server gives one.",
             pairing,
-            lambda kind: kind.fingerprint if kind.measured else None,
+            lambda who: who.fingerprint if who.measured else None,
         ),
         _rate_sign(
             "Finish reason agrees with calls",
@@ -111,7 +111,7 @@ def _overlap(first: Rate, second: Rate) -> bool | None:
     return one.lower <= other.upper and other.lower <= one.upper
 
 
-def _value_sign(name: str, meaning: str, pairing: Pairing, value: Callable[[Kind], str | None]) -> Sign:
+def _value_sign(name: str, meaning: str, pairing: Pairing, value: Callable[[Identity], str | None]) -> Sign:
     vendor, baseline = _values(pairing.vendor, value), _values(pairing.baseline, value)
     same = bool(set(vendor) & set(baseline)) if vendor and baseline else None
     return Sign(name=name, vendor=_listed(vendor), baseline=_listed(baseline), same=same, meaning=meaning)
@@ -129,14 +129,12 @@ def _identity_sign(vendor: RunData, baseline: RunData) -> Sign:
 
 
 def answered_as_asked(run: RunData) -> Rate:
-    """Answers that name the model that was asked for."""
+    """Answers that name the model that was asked for, on the rows looked at."""
     from toolcert.diagnose.identity import same_model
 
-    return _rate(
-        run,
-        lambda kind: bool(kind.measured and kind.answered and kind.asked),
-        lambda kind: same_model(kind.asked, kind.answered or ""),
-    )
+    named = [(who, count) for who, count in run.identities.items() if who.asked and who.answered]
+    same = sum(count for who, count in named if same_model(who.asked, who.answered or ""))
+    return Rate(k=same, n=sum(count for _, count in named))
 
 
 def _rate(run: RunData, of: Callable[[Kind], bool], which: Callable[[Kind], bool]) -> Rate:
@@ -144,10 +142,10 @@ def _rate(run: RunData, of: Callable[[Kind], bool], which: Callable[[Kind], bool
     return Rate(k=sum(count for kind, count in rows if which(kind)), n=sum(count for _, count in rows))
 
 
-def _values(run: RunData, value: Callable[[Kind], str | None]) -> Counter[str]:
+def _values(run: RunData, value: Callable[[Identity], str | None]) -> Counter[str]:
     found: Counter[str] = Counter()
-    for kind, count in run.kind_counts:
-        text = value(kind)
+    for who, count in run.identities.items():
+        text = value(who)
         if text is not None:
             found[text or "empty"] += count
     return found

@@ -24,7 +24,7 @@ from toolcert.core.values import Value
 
 _ALL_UP_TO = 1000
 """So many rows are compared parameter by parameter; of more, a sample is."""
-_SAMPLED = 200
+_SAMPLED = 150
 _RESAMPLED = ("f1", "kappa", "mcc")
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from toolcert.compare.columns import CHUNK, MASK_16, MASK_32, NO_TOKENS
-from toolcert.compare.kinds import Facts
+from toolcert.compare.columns import CHUNK, MASK_16, MASK_32, keep_freed_memory
+from toolcert.compare.kinds import KindKey
 from toolcert.compare.offers import Offers
 from toolcert.compare.ours import BUFFER
 from toolcert.compare.payloads import digest_hashes, quick_hashes
@@ -27,17 +27,16 @@ from toolcert.compare.resultrows import (
     decode_row,
     first_choice,
 )
-from toolcert.compare.rundata import By, RunData, Shape
+from toolcert.compare.rundata import LOOKED_AT, By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
 from toolcert.core.values import Value
+from toolcert.runs.codes import NO_TOKENS, content_number, sampling_number
 from toolcert.verify.hashing import SAMPLING_FIELDS, content_hash, sampling_hash
 from toolcert.verify.idstyle import id_style
 
 _decode = msgspec.json.Decoder().decode
 _MAX_REMEMBERED = 4096
 _sampling_of = attrgetter(*SAMPLING_FIELDS)
-_STYLED = 1000
-"""Calls whose id is looked at: a server does not change its style, and looking costs more than all the rest."""
 
 
 class Reading(Value):
@@ -52,6 +51,7 @@ class Reading(Value):
 
 def read_results(path: Path, label: str, reading: Reading) -> RunData:
     """The rows of a results file."""
+    keep_freed_memory()
     data = RunData(label, path, None, reading.by)
     whole = reading.requests or reading.by is not None
     reader, decode = (_WholeRows(data, reading), decode_row) if whole else (_Answers(data, reading), decode_answer)
@@ -68,6 +68,8 @@ def read_results(path: Path, label: str, reading: Reading) -> RunData:
                     raise _not_results(path, number + 1, error) from error
                 data.torn = not line.isspace()
             else:
+                if number < LOOKED_AT or not number % CHUNK:
+                    data.identities[_identity(row, line)] += 1
                 reader.add(row, line)
     return data
 
@@ -79,7 +81,7 @@ def _not_results(path: Path, number: int, error: Exception) -> InputError:
     )
 
 
-_UNMEASURED: Facts = (None, None, None, None, False, 0, None, None, None)
+_UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)
 
 
 class _Answers:
@@ -92,7 +94,6 @@ class _Answers:
         self._data = data
         self._columns = data.columns
         self._offers = Offers()
-        self._styled = 0
         self._hashes = digest_hashes if reading.digests else quick_hashes
         self._keep_index = data.columns.index.append
         self._keep_tokens = data.columns.tokens.append
@@ -101,37 +102,32 @@ class _Answers:
         self._keep_kind = data.columns.kind.append
         self._code = data.kinds.code
 
-    def add(self, row: AnswerRow, line: bytes, turns: int = 0, asked: str = "") -> None:
+    def add(self, row: AnswerRow, line: bytes, turns: int = 0) -> None:
         self._keep_index(row.data_index & MASK_32)
         response = row.response
         if row.status != SUCCESS or response is None or not response.choices:
-            self._add_unmeasured(asked)
+            self._add_without_calls(_UNMEASURED, None)
             return
         choice, usage = response.choices[0], response.usage
         tokens = None if usage is None else usage.prompt_tokens
-        self._keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
-        model, fingerprint = response.model, response.system_fingerprint
         finish = row.finish_reason or choice.finish_reason
         calls = choice.message.tool_calls
         if not calls:
-            self._keep_payload(0)
-            self._keep_names(0)
-            facts: Facts = (False, finish, None, None, False, turns, model, fingerprint, None)
-            self._keep_kind(self._code((facts, 0, asked)))
+            self._add_without_calls((False, finish, None, None, False, 0, turns), tokens)
             return
+        self._keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
         payload, names = self._hashes(calls)
         self._keep_payload(payload & MASK_32)
         self._keep_names(names & MASK_16)
         valid = True if self.trusting and row.tool_calls_valid else self._judge(row, calls, line)
-        style = None if self._styled >= _STYLED else self._style(calls)
-        facts = (True, finish, valid, None, bool(choice.message.content), turns, model, fingerprint, style)
-        self._keep_kind(self._code((facts, len(calls), asked)))
+        key = (True, finish, valid, None, bool(choice.message.content), len(calls), turns)
+        self._keep_kind(self._code(key))
 
-    def _add_unmeasured(self, asked: str) -> None:
-        self._keep_tokens(NO_TOKENS)
+    def _add_without_calls(self, key: KindKey, tokens: int | None) -> None:
+        self._keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
         self._keep_payload(0)
         self._keep_names(0)
-        self._keep_kind(self._code((_UNMEASURED, 0, asked)))
+        self._keep_kind(self._code(key))
 
     def _judge(self, row: AnswerRow, calls: list[Call], line: bytes) -> bool | None:
         """Whether all calls are valid by our rules; None where their schemas cannot tell."""
@@ -146,10 +142,6 @@ class _Answers:
             self._data.tallies.count_row(len(self._columns), row.data_index, verdicts, buckets)
         return False if False in verdicts else None if None in verdicts else True
 
-    def _style(self, calls: list[Call]) -> str:
-        self._styled += 1
-        return id_style(calls[0].id)
-
 
 class _WholeRows(_Answers):
     """Reads the requests too: rows get a content, and every call is judged."""
@@ -160,11 +152,11 @@ class _WholeRows(_Answers):
         super().__init__(data, reading)
         self._samplings: dict[Any, int] = {}
 
-    def add(self, row: AnswerRow, line: bytes, turns: int = 0, asked: str = "") -> None:
+    def add(self, row: AnswerRow, line: bytes, turns: int = 0) -> None:
         request = _request_of(row, line)
         offer = self._offers.read(bytes(request.tools))
         messages = _decode(request.messages) if request.messages else None
-        turns, asked = user_turns(messages), request.model or ""
+        turns = user_turns(messages)
         body = {
             "messages": messages,
             "tools": offer.tools,
@@ -172,8 +164,8 @@ class _WholeRows(_Answers):
             "parallel_tool_calls": request.parallel_tool_calls,
             "response_format": request.response_format,
         }
-        super().add(row, line, turns, asked)
-        self._columns.content.append(hash(content_hash(body, offer.digest)))
+        super().add(row, line, turns)
+        self._columns.content.append(content_number(content_hash(body, offer.digest)))
         self._columns.sampling.append(self._sampling(request))
         if self._data.grouped:
             choice = first_choice(row)
@@ -187,7 +179,7 @@ class _WholeRows(_Answers):
         try:
             return self._samplings[key]
         except (KeyError, TypeError):  # new, or no value that can be a key
-            code = hash(sampling_hash(dict(zip(SAMPLING_FIELDS, key, strict=True)))) & MASK_16
+            code = sampling_number(sampling_hash(dict(zip(SAMPLING_FIELDS, key, strict=True))))
         if len(self._samplings) < _MAX_REMEMBERED and not any(isinstance(value, list | dict) for value in key):
             self._samplings[key] = code
         return code
@@ -195,6 +187,15 @@ class _WholeRows(_Answers):
 
 def _request_of(row: AnswerRow, line: bytes) -> Asked:
     return row.request if isinstance(row, ResultRow) else decode_row(line).request
+
+
+def _identity(row: AnswerRow, line: bytes) -> Identity:
+    asked, response, choice = _request_of(row, line).model or "", row.response, first_choice(row)
+    if choice is None or response is None:
+        return Identity(asked=asked, answered=None, fingerprint=None, id_style=None, measured=False)
+    calls = choice.message.tool_calls
+    style = id_style(calls[0].id) if calls else None
+    return Identity(asked=asked, answered=response.model, fingerprint=response.system_fingerprint, id_style=style)
 
 
 def user_turns(messages: Any) -> int:

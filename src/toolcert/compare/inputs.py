@@ -68,7 +68,7 @@ def read_source(source: Source, match: Match, *, mixed: bool, by: By | None = No
 def describe(source: Source, data: RunData) -> Side:
     """What a report says about a run."""
     manifest = data.manifest
-    models = {kind.asked for kind, _ in data.kind_counts if kind.asked}
+    models = {who.asked for who in data.identities if who.asked}
     dataset = manifest.dataset if manifest is not None else None
     return Side(
         label=source.label,

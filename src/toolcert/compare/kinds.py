@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from toolcert.core.values import Value
+from toolcert.runs.codes import facts_of
 
-MAX_KINDS = 8192
-"""Beyond this the rarer texts are no longer told apart; a kind must fit two bytes per row."""
-OTHER = "(other)"
+MAX_KINDS = 32768
+"""Beyond this the numbers of calls and turns are no longer told apart; a kind must fit two bytes per row."""
 _REASONS = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
-_MOST_CALLS = 16
+OTHER = "(other)"
 
-Facts: TypeAlias = tuple[
-    bool | None, str | None, bool | None, bool | None, bool, int, str | None, str | None, str | None
-]
-"""called, finish, valid, correct, text_beside, turns, answered, fingerprint, id_style."""
-KindKey: TypeAlias = tuple[Facts, int, str]
-"""The facts, the number of calls, the model asked; as tuples, because looking one up costs a third of a microsecond."""
+KindKey: TypeAlias = tuple[bool | None, str | None, bool | None, bool | None, bool, int, int]
+"""The fields of a Kind in their order; as a tuple, because looking one up costs a third of a microsecond."""
 
 
 class Kind(Value):
@@ -31,11 +27,6 @@ class Kind(Value):
     text_beside: bool
     calls: int
     turns: int
-    asked: str
-    """The model asked for."""
-    answered: str | None
-    fingerprint: str | None
-    id_style: str | None
 
     @property
     def measured(self) -> bool:
@@ -54,6 +45,7 @@ class Kinds:
 
     def __init__(self) -> None:
         self._codes: dict[KindKey, int] = {}
+        self._by_flags: dict[int, int] = {}
         self.kinds: list[Kind] = []
 
     def code(self, key: KindKey) -> int:
@@ -61,49 +53,37 @@ class Kinds:
         code = self._codes.get(key)
         return self._enter(key) if code is None else code
 
-    def codes(self, keys: list[KindKey]) -> list[int]:
-        """The codes of many kinds; nearly all have been met before."""
-        codes = [*map(self._codes.get, keys)]
+    def codes_of_flags(self, flags: tuple[int, ...]) -> list[int]:
+        """The codes of kinds written as flags; nearly all have been met before."""
+        codes = [*map(self._by_flags.get, flags)]
         if None in codes:
-            return [self._enter(key) if code is None else code for key, code in zip(keys, codes, strict=True)]
+            return [self._code_of_flags(one) if code is None else code for one, code in zip(flags, codes, strict=True)]
         return codes  # type: ignore[return-value]  # no None is left
 
-    def _enter(self, key: KindKey) -> int:
-        if key in self._codes:  # entered a moment ago
-            return self._codes[key]
-        if len(self.kinds) >= MAX_KINDS:
-            key = _coarse(key)
-            if key in self._codes:
-                return self._codes[key]
-        code = self._codes[key] = len(self.kinds)
-        self.kinds.append(_kind(key))
+    def _code_of_flags(self, flags: int) -> int:
+        facts = facts_of(flags)
+        key = (facts.called, facts.finish, facts.valid, facts.correct, facts.text_beside, facts.calls, facts.turns)
+        code = self._by_flags[flags] = self.code(key)
         return code
 
-
-def _kind(key: KindKey) -> Kind:
-    called, finish, valid, correct, text_beside, turns, answered, fingerprint, style = key[0]
-    return Kind(
-        called=called,
-        finish=finish,
-        valid=valid,
-        correct=correct,
-        text_beside=text_beside,
-        calls=key[1],
-        turns=turns,
-        asked=key[2],
-        answered=answered,
-        fingerprint=fingerprint,
-        id_style=style,
-    )
-
-
-def _coarse(key: KindKey) -> KindKey:
-    """The same kind without what may differ from row to row."""
-    called, finish, valid, correct, text_beside, _, answered, fingerprint, style = key[0]
-    finish = finish if finish in _REASONS else OTHER
-    texts = _any(answered), _any(fingerprint), _any(style)
-    return (called, finish, valid, correct, text_beside, 0, *texts), min(key[1], _MOST_CALLS), OTHER
-
-
-def _any(text: str | None) -> str | None:
-    return None if text is None else OTHER
+    def _enter(self, key: KindKey) -> int:
+        called, finish, valid, correct, text_beside, calls, turns = key
+        finish = finish if finish in _REASONS else OTHER
+        if len(self.kinds) >= MAX_KINDS:
+            calls, turns = min(calls, 2), 0
+        known = (called, finish, valid, correct, text_beside, calls, turns)
+        if known in self._codes:
+            return self._codes[known]
+        code = self._codes[known] = len(self.kinds)
+        self.kinds.append(
+            Kind(
+                called=called,
+                finish=finish,
+                valid=valid,
+                correct=correct,
+                text_beside=text_beside,
+                calls=calls,
+                turns=turns,
+            )
+        )
+        return code

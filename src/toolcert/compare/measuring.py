@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from toolcert.compare import evidence, figures
 from toolcert.compare.cells import Decisions, further_pairs, payload_rates, vendor_pairs
 from toolcert.compare.chance import RawTest, raw_tests
@@ -115,14 +113,13 @@ def _findings(pairing: Pairing, equal_tokens: Rate) -> list[CompareFinding]:
     for run in (pairing.vendor, pairing.baseline):
         named = evidence.answered_as_asked(run)
         if named.k < named.n:
-            names = Counter({(kind.asked, kind.answered): count for kind, count in run.kind_counts if kind.answered})
-            (asked, answered), _ = names.most_common(1)[0]
+            who = run.identities.most_common(1)[0][0]
             found.append(
                 CompareFinding(
                     code="identity.model_differs",
                     severity=Severity.WARNING,
                     rows=named.n - named.k,
-                    evidence=f"{run.label} was asked as {asked} and answered as {answered}",
+                    evidence=f"{run.label} was asked as {who.asked} and answered as {who.answered}",
                 )
             )
     return found

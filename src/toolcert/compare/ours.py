@@ -1,67 +1,24 @@
-"""Reading our own runs: only the verdict fields at the start of each line are decoded."""
+"""Reading our own runs: each line begins with the code of its row, and nothing else of it is decoded."""
 
 from __future__ import annotations
 
-from itertools import islice, repeat
-from operator import attrgetter
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
-from toolcert.compare.columns import CHUNK, MASK_16, MASK_32, NO_TOKENS, unordered
-from toolcert.compare.rundata import By, RunData, Shape
+from toolcert.compare.columns import CHUNK, keep_freed_memory
+from toolcert.compare.rundata import LOOKED_AT, By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
-from toolcert.runs.encoding import DETAIL_MARK, decode_head
+from toolcert.core.records import Record, RowFacts
+from toolcert.runs.codes import CODE_END, CODE_KEY, CODE_START, HAS_BUCKETS, LAYOUT, row_code
+from toolcert.runs.encoding import decode_head
 from toolcert.runs.reader import RunReader
 
 BUFFER = 1 << 20
 _NEWLINE = 10
-_ROW_MARK = b'"row":{'
-_BRACE = len(_ROW_MARK) - 1
-
-
-class _Row(msgspec.Struct, gc=False):
-    """The fields of RowFacts that are compared."""
-
-    index: int
-    content: str
-    sampling: str = ""
-    called: bool | None = None
-    finish: str | None = None
-    calls: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    valid: bool | None = None
-    verdicts: tuple[bool | None, ...] = ()
-    correct: bool | None = None
-    buckets: tuple[str, ...] = ()
-    prompt_tokens: int | None = None
-    fingerprint: str | None = None
-    answered_as: str | None = None
-    id_style: str | None = None
-    text_beside_call: bool = False
-    tools: int = 0
-    turns: int = 0
-    tags: tuple[str, ...] = ()
-
-
-class _Head(msgspec.Struct, gc=False):
-    row: _Row
-
-
-_facts = attrgetter(
-    "called",
-    "finish",
-    "valid",
-    "correct",
-    "text_beside_call",
-    "turns",
-    "answered_as",
-    "fingerprint",
-    "id_style",
-)
-_decode_head = msgspec.json.Decoder(_Head).decode
-_decode_rows = msgspec.json.Decoder(list[_Row]).decode
+_VALIDITY, _INVALID = 0b11 << 5, 0b01 << 5
+"""The bits of the flags that say whether calls are valid."""
 
 
 def read_run(folder: Path, label: str, by: By | None = None) -> RunData:
@@ -79,71 +36,72 @@ def read_run(folder: Path, label: str, by: By | None = None) -> RunData:
 
 
 def _read_lines(data: RunData) -> None:
+    keep_freed_memory()
     offset = 0
     with data.path.open("rb", buffering=BUFFER) as file:
-        asked = _asked(file)
         while lines := list(islice(file, CHUNK)):
             if lines[-1][-1] != _NEWLINE:
                 data.torn = True
                 lines.pop()
             data.columns.mark(offset)
             offset += sum(map(len, lines))
-            _add_rows(data, _decoded(data, lines), asked)
+            _add(data, lines)
 
 
-def _asked(file: BinaryIO) -> str:
-    """The model a run asked: one for all its rows, so the first line tells it."""
-    first = file.readline()
-    file.seek(0)
-    return decode_head(first).model if first.endswith(b"\n") else ""
-
-
-def _decoded(data: RunData, lines: list[bytes]) -> list[_Row]:
-    """The rows of some lines: cut out by searching bytes, which is several times faster than parsing the rest."""
-    start = lines[0].find(_ROW_MARK) if lines else 0
-    # On most lines the row stands where it stood on the first, and ends at the first brace.
-    starts = [start if line.startswith(_ROW_MARK, start) else line.find(_ROW_MARK) for line in lines]
-    texts = [line[begin + _BRACE : line.find(b"}", begin) + 1] for line, begin in zip(lines, starts, strict=True)]
-    try:
-        return _decode_rows(b"[" + b",".join(texts) + b"]")
-    except msgspec.DecodeError:
-        return _decoded_carefully(data, lines)
-
-
-def _decoded_carefully(data: RunData, lines: list[bytes]) -> list[_Row]:
-    """The same where a text of the row has a brace in it, or a line is not what it should be."""
-    rows = []
-    for number, line in enumerate(lines, len(data.columns) + 1):
-        end = line.find(DETAIL_MARK)
-        try:
-            head = _decode_head(line if end < 0 else line[:end] + b"}")
-        except msgspec.DecodeError as error:
-            raise InputError(f"{data.path}, line {number}: not a record of a verify run ({error}).") from error
-        rows.append(head.row)
-    return rows
-
-
-def _add_rows(data: RunData, rows: list[_Row], asked: str) -> None:
-    """Keep rows column by column."""
+def _add(data: RunData, lines: list[bytes]) -> None:
+    """Keep rows column by column; facts are decoded only where a code does not say enough."""
+    if not lines:
+        return
     columns = data.columns
-    calls = [row.calls for row in rows]
-    columns.content.extend([hash(row.content) for row in rows])
-    columns.index.extend([row.index for row in rows])
-    columns.payload.extend(_hashes(calls, MASK_32))
-    columns.names.extend(_hashes([row.names for row in rows], MASK_16))
-    columns.tokens.extend([NO_TOKENS if (tokens := row.prompt_tokens) is None else tokens % NO_TOKENS for row in rows])
-    columns.sampling.extend([hash(row.sampling) & MASK_16 for row in rows])
-    columns.kind.extend(data.kinds.codes([*zip(map(_facts, rows), map(len, calls), repeat(asked))]))
-    first = len(columns) - len(rows)
-    for place, row in enumerate(rows, first):
-        if row.buckets or row.valid is False or (row.valid is None and row.calls):
-            data.tallies.count_row(place, row.index, row.verdicts or (row.valid,), row.buckets)
-    if data.grouped:
-        for row in rows:
-            data.add_group(Shape(names=row.names, tools=row.tools, turns=row.turns, tags=row.tags))
+    first = len(columns)
+    index, content, payload, names, tokens, sampling, flags = zip(*LAYOUT.iter_unpack(_codes(data, lines)), strict=True)
+    columns.index.extend(index)
+    columns.content.extend(content)
+    columns.payload.extend(payload)
+    columns.names.extend(names)
+    columns.tokens.extend(tokens)
+    columns.sampling.extend(sampling)
+    columns.kind.extend(data.kinds.codes_of_flags(flags))
+    for at in [at for at, bits in enumerate(flags) if bits & HAS_BUCKETS or bits & _VALIDITY == _INVALID]:
+        row = _row(data, lines[at], first + at)
+        data.tallies.count_row(first + at, row.index, row.verdicts or (row.valid,), row.buckets)
+    for at in range(len(lines) if first < LOOKED_AT else 1):
+        data.identities[_identity(_head(data, lines[at], first + at))] += 1
+    for at in range(len(lines) if data.grouped else 0):
+        row = _row(data, lines[at], first + at)
+        data.add_group(Shape(names=row.names, tools=row.tools, turns=row.turns, tags=row.tags))
 
 
-def _hashes(parts: list[tuple[str, ...]], mask: int) -> list[int]:
-    if max(map(len, parts), default=0) > 1:
-        parts = [unordered(part) for part in parts]
-    return [hash(part) & mask for part in parts]
+def _codes(data: RunData, lines: list[bytes]) -> bytes:
+    """The codes at the start of lines; of older lines, which have none, they are made from the facts."""
+    texts = [line[CODE_START:CODE_END] for line in lines if line.startswith(CODE_KEY)]
+    if len(texts) < len(lines):
+        first = len(data.columns)
+        texts = [row_code(_row(data, line, place)) for place, line in enumerate(lines, first)]
+    try:
+        return bytes.fromhex(b"".join(texts).decode())
+    except ValueError as error:
+        raise InputError(f"{data.path}: damaged near line {len(data.columns) + 1} ({error}).") from error
+
+
+def _head(data: RunData, line: bytes, place: int) -> Record:
+    try:
+        return decode_head(line)
+    except msgspec.DecodeError as error:
+        raise InputError(f"{data.path}, line {place + 1}: not a record of a verify run ({error}).") from error
+
+
+def _row(data: RunData, line: bytes, place: int) -> RowFacts:
+    row = _head(data, line, place).row
+    if row is None:
+        raise InputError(f"{data.path}, line {place + 1}: not a record of a verify run (it has no row).")
+    return row
+
+
+def _identity(head: Record) -> Identity:
+    row = head.row
+    if row is None or row.called is None:
+        return Identity(asked=head.model, answered=None, fingerprint=None, id_style=None, measured=False)
+    return Identity(
+        asked=head.model, answered=row.answered_as, fingerprint=row.fingerprint, id_style=row.id_style, measured=True
+    )

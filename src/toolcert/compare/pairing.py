@@ -8,15 +8,16 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
+from itertools import compress, repeat
 from operator import eq
 from typing import Any
 
-from toolcert.compare.columns import NO_TOKENS, token_difference
+from toolcert.compare.columns import token_difference
 from toolcert.compare.kinds import Kind
 from toolcert.compare.matching import NOBODY
 from toolcert.compare.rundata import RunData
 from toolcert.core.values import Value
+from toolcert.runs.codes import NO_TOKENS
 
 
 class Answer(Value):
@@ -131,15 +132,18 @@ class Pairing:
     def token_differences(self, which: int = 0) -> Counter[tuple[int, int]]:
         """Prompt tokens of a run minus the baseline's, by number of turns, where both are known."""
         run, partners = self.others[which]
-        turns = [kind.turns for kind in self.baseline.kinds.kinds]
         own, theirs = self.baseline.columns, run.columns.tokens
         differences: Counter[tuple[int, int]] = Counter()
-        for kind, tokens, partner in zip(own.kind, own.tokens, partners, strict=True):
-            if partner >= 0 and tokens != NO_TOKENS and theirs[partner] != NO_TOKENS:
-                differences[kind, theirs[partner] - tokens] += 1
+        if NOBODY not in partners and own.tokens == array("H", map(theirs.__getitem__, partners)):
+            known = Counter(compress(own.kind, map(NO_TOKENS.__ne__, own.tokens)))
+            differences.update({(kind, 0): count for kind, count in known.items()})
+        else:
+            for kind, tokens, partner in zip(own.kind, own.tokens, partners, strict=True):
+                if partner >= 0 and tokens != NO_TOKENS and theirs[partner] != NO_TOKENS:
+                    differences[kind, theirs[partner] - tokens] += 1
         result: Counter[tuple[int, int]] = Counter()
         for (kind, difference), count in differences.items():
-            result[turns[kind], token_difference(difference, 0)] += count
+            result[self.baseline.kinds.kinds[kind].turns, token_difference(difference, 0)] += count
         return result
 
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 
-from toolcert.compare.columns import unordered
 from toolcert.compare.resultrows import Call
-
-_DIGEST_LENGTH = 16
+from toolcert.runs.codes import names_number, payload_number
 
 
 def _plain_number(digits: str) -> float | int:
@@ -40,16 +38,13 @@ def canonical_call(call: Call) -> bytes:
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order, that are good within this process."""
     if len(calls) > 1:
-        return hash(tuple(sorted([canonical_call(call) for call in calls]))), _names_hash(calls)
+        names = sorted(str(call.function.name) for call in calls)
+        return hash(tuple(sorted([canonical_call(call) for call in calls]))), hash(tuple(names))
     name = calls[0].function.name
     return hash(canonical_call(calls[0])), hash((name if type(name) is str else str(name),))
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
-    """The hashes that the rows of our runs get, which keep a digest of each call."""
-    digests = tuple([sha256(canonical_call(call)).hexdigest()[:_DIGEST_LENGTH] for call in calls])
-    return hash(unordered(digests)), _names_hash(calls)
-
-
-def _names_hash(calls: list[Call]) -> int:
-    return hash(unordered(tuple([str(call.function.name) for call in calls])))
+    """The numbers that the codes of our runs have."""
+    digests = [sha256(canonical_call(call)).hexdigest() for call in calls]
+    return payload_number(digests), names_number([str(call.function.name) for call in calls])

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from toolcert.compare.columns import Columns
 from toolcert.compare.kinds import Kind, Kinds
@@ -18,6 +19,8 @@ from toolcert.core.values import Value
 _SHOWN_ROWS = 8
 """Row numbers kept per bucket, for people to look at."""
 _KEPT_PLACES = 300
+LOOKED_AT = 2000
+"""Rows from the start on which it is noted who answered; later the first row of each chunk stands for all of it."""
 _MAX_GROUPS = 0xFFFF
 
 
@@ -46,6 +49,17 @@ _GROUPINGS: dict[By, Callable[[Shape], tuple[str, ...]]] = {
     By.TURNS: lambda shape: (f"{shape.turns}",),
     By.TAG: lambda shape: shape.tags or ("(none)",),
 }
+
+
+class Identity(NamedTuple):
+    """Who answered a row."""
+
+    asked: str
+    """The model asked for."""
+    answered: str | None
+    fingerprint: str | None
+    id_style: str | None
+    measured: bool = True
 
 
 class Tallies:
@@ -83,6 +97,8 @@ class RunData:
         self.columns = Columns()
         self.kinds = Kinds()
         self.tallies = Tallies()
+        self.identities: Counter[Identity] = Counter()
+        """Who answered, on the rows that were looked at for it."""
         self.torn = False
         """The last line was cut off and left out."""
         self.grouped = by is not None

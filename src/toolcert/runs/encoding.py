@@ -1,7 +1,8 @@
 """Records as lines: verdict fields first, evidence last, the answer as the wire carried it.
 
 A line is `{<verdict fields>,"detail":{...}}`. A reader of verdicts stops at the detail key, which
-cannot occur earlier: inside a JSON string its quotes would be escaped.
+cannot occur earlier: inside a JSON string its quotes would be escaped. The line of a dataset row begins
+with the row's code, for readers that need not even parse the verdict fields.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
+from toolcert.runs.codes import CODE_KEY, row_code
 from toolcert.wire.reading import read_reply
 
 DETAIL_MARK = b',"detail":'
@@ -75,6 +77,8 @@ _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
     """One line of the run log, newline included."""
     head = _encoder.encode(msgspec.structs.replace(record, detail=_NO_DETAIL))
+    if record.row is not None:
+        head = b"".join((CODE_KEY, row_code(record.row), b'",', head[1:]))
     if keep is Keep.VERDICTS or record.detail == _NO_DETAIL:
         return head + b"\n"
     detail = StoredDetail(

@@ -1,0 +1,110 @@
+"""A row's verdict in 26 bytes, in hexadecimal at the start of its line: millions are compared without parsing one.
+
+The code repeats what the row's facts say, and is always made from them. Hashes in it are cut short: enough to hold two
+rows against each other, not to find one by.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from hashlib import sha256
+from zlib import crc32
+
+from toolcert.core.records import RowFacts
+from toolcert.core.values import Value
+
+CODE_KEY = b'{"code":"'
+LAYOUT = struct.Struct(">IQIHHHI")
+"""index, content, payload, names, tokens, sampling, flags."""
+CODE_START = len(CODE_KEY)
+CODE_END = CODE_START + 2 * LAYOUT.size
+NO_TOKENS = 0xFFFF
+"""Stands where the server gave no count; counts are kept modulo this."""
+HAS_BUCKETS = 1 << 10
+"""Something is to be said about a call's form: it is in the facts."""
+
+_FINISHES = (None, "stop", "tool_calls", "length", "content_filter", "function_call", "(other)")
+_THREE = (None, False, True)
+_BYTE = 0xFF
+_32, _16 = 0xFFFF_FFFF, 0xFFFF
+
+
+class CodedFacts(Value):
+    """What the flags of a code say."""
+
+    called: bool | None
+    finish: str | None
+    valid: bool | None
+    correct: bool | None
+    text_beside: bool
+    calls: int
+    turns: int
+
+
+def row_code(row: RowFacts) -> bytes:
+    """The code of a row, as it is written."""
+    tokens = NO_TOKENS if row.prompt_tokens is None else row.prompt_tokens % NO_TOKENS
+    numbers = (
+        row.index & _32,
+        content_number(row.content),
+        payload_number(row.calls),
+        names_number(row.names),
+        tokens,
+        sampling_number(row.sampling),
+        _flags(row),
+    )
+    return LAYOUT.pack(*numbers).hex().encode()
+
+
+def content_number(content: str) -> int:
+    """64 bits of a content hash."""
+    try:
+        return int(content[:16], 16)
+    except ValueError:
+        return int.from_bytes(sha256(content.encode()).digest()[:8], "big")
+
+
+def sampling_number(sampling: str) -> int:
+    """16 bits of a sampling hash; none is zero."""
+    try:
+        return int(sampling[:4], 16)
+    except ValueError:
+        return 0
+
+
+def payload_number(digests: Iterable[str]) -> int:
+    """32 bits of all digests of calls, in any order."""
+    return sum([int(digest[:8], 16) for digest in digests]) & _32
+
+
+def names_number(names: Iterable[str]) -> int:
+    """16 bits of all names, in any order."""
+    return sum([crc32(name.encode("utf-8", "surrogatepass")) for name in names]) & _16
+
+
+def _flags(row: RowFacts) -> int:
+    finish = _FINISHES.index(row.finish) if row.finish in _FINISHES else len(_FINISHES) - 1
+    return (
+        _THREE.index(row.called)
+        | finish << 2
+        | _THREE.index(row.valid) << 5
+        | _THREE.index(row.correct) << 7
+        | row.text_beside_call << 9
+        | (HAS_BUCKETS if row.buckets else 0)
+        | min(len(row.calls), _BYTE) << 11
+        | min(row.turns, _BYTE) << 19
+    )
+
+
+def facts_of(flags: int) -> CodedFacts:
+    """What the flags of a code say."""
+    return CodedFacts(
+        called=_THREE[flags & 3],
+        finish=_FINISHES[flags >> 2 & 7],
+        valid=_THREE[flags >> 5 & 3],
+        correct=_THREE[flags >> 7 & 3],
+        text_beside=bool(flags >> 9 & 1),
+        calls=flags >> 11 & _BYTE,
+        turns=flags >> 19 & _BYTE,
+    )
