@@ -23,7 +23,9 @@ class Pace:
         self.total: int | None = None
         self.resumed = 0
         self.done = 0
-        self.in_flight = 0
+        self._under_way = 0
+        self._most = 0
+        """Requests the endpoints of the run may answer at a time."""
         self.retried = 0
         self.throttled = 0
         self.outcomes: Counter[Outcome] = Counter()
@@ -32,12 +34,18 @@ class Pace:
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self.total, self.resumed = event.total, event.resumed
+            self._most = sum(spec.concurrency for spec in event.manifest.endpoints)
         elif isinstance(event, CaseStarted):
-            self.in_flight += 1
+            self._under_way += 1
         elif isinstance(event, AttemptMade):
             self._attempt(event)
         elif isinstance(event, CaseFinished):
             self._finished(event.record.outcome)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way; of the cases a worker has taken, some may still wait for their turn."""
+        return min(self._under_way, self._most) if self._most else self._under_way
 
     @property
     def rate(self) -> float:
@@ -64,7 +72,7 @@ class Pace:
             self.last_fault = f"{event.case.model}: {event.attempt.fault.message}"
 
     def _finished(self, outcome: Outcome) -> None:
-        self.in_flight -= 1
+        self._under_way -= 1
         self.done += 1
         self.outcomes[outcome] += 1
         now = self._clock()

@@ -32,6 +32,10 @@ from toolcert.verify.takeup import Earlier, follow_moved_lines, take_up
 from toolcert.verify.tally import Tally
 from toolcert.verify.work import VerifyWork
 
+AHEAD = 1
+"""Workers besides those the endpoint may answer at a time: one holds the next request ready, so that it goes out
+while the answer before it is judged. The session's limit still bounds what is under way."""
+
 
 class VerifyOptions(Value):
     """How to verify; the names are those of the command's options."""
@@ -119,7 +123,7 @@ class VerifyJob:
         writer = RunWriter(folder, self.manifest, keep=self.options.keep)
         engine = LocalEngine(
             {self.spec.name: session},
-            concurrency={self.spec.name: self.spec.concurrency},
+            concurrency={self.spec.name: self.spec.concurrency + AHEAD},
             handlers=[self._note_dataset(writer), writer, tally, GiveUpEarly(), *handlers],
             max_requests=self.options.max_requests,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 
 from toolcert.core.cases import Case
@@ -28,9 +30,10 @@ class VerifyWork:
         if case.body is None:
             return refuse_row(row)
         request = Request(body=case.body)
-        if self._raw:
-            return self._judge.judge(row, await self._ask_raw(request, session, on_attempt))
-        return self._judge.judge(row, await session.ask(request, on_attempt=on_attempt))
+        ask = self._ask_raw if self._raw else _ask
+        exchange = await ask(request, session, on_attempt)
+        await asyncio.sleep(0)  # whoever waits for the place at the endpoint goes first; judging can wait
+        return self._judge.judge(row, exchange)
 
     async def _ask_raw(self, request: Request, session: Session, on_attempt: OnAttempt) -> Exchange:
         """Send the rendered prompt; the exchange keeps the row as the request, for it is judged by its tools."""
@@ -38,3 +41,7 @@ class VerifyWork:
         exchange = await session.ask(rendered, on_attempt=on_attempt)
         asked = Request(body=request.body, kind=RequestKind.COMPLETIONS)
         return msgspec.structs.replace(exchange, request=asked, sent=exchange.sent or rendered.body)
+
+
+async def _ask(request: Request, session: Session, on_attempt: OnAttempt) -> Exchange:
+    return await session.ask(request, on_attempt=on_attempt)
