@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from diagnose.answers import asked, codes, said
+from toolcert.core.exchanges import Exchange
+from toolcert.diagnose import examine
 from toolcert.diagnose.identity import same_model
 
 SAME = [
@@ -58,3 +60,18 @@ def test_another_provider_than_the_only_one_allowed() -> None:
     request = asked(provider={"only": ["deepinfra/fp8"]})
     assert codes(request, said("Hi.", provider="DeepInfra")) == []
     assert codes(request, said("Hi.", provider="Together")) == ["identity.model_differs"]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://mine.openai.azure.com/openai/deployments/prod-chat/chat/completions?api-version=2024-10-21", []),
+        ("https://mine.openai.azure.com/openai/v1/chat/completions", []),
+        ("https://us-south.ml.cloud.ibm.com/ml/v1/deployments/prod-chat/text/chat?version=2023-05-29", []),
+        ("https://api.example.com/v1/chat/completions", ["identity.model_differs"]),
+    ],
+)
+def test_a_deployment_may_have_any_name(url: str, expected: list[str]) -> None:
+    exchange = Exchange(request=asked(model="prod-chat"), status=200, url=url)
+    found = examine(exchange, said("Hi.", model="gpt-4o-2024-08-06"))
+    assert [finding.code for finding in found] == expected

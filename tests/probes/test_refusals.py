@@ -6,6 +6,7 @@ import pytest
 
 from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
+from toolcert.core.findings import Severity
 from toolcert.core.outcomes import Outcome
 from toolcert.simulate import Vendor
 
@@ -175,3 +176,25 @@ async def test_overload_is_neither_a_refusal_of_a_wrong_id_nor_a_failure() -> No
         vendor.outage("429", count=1)
         probed = await probe_models(vendor.url, ["faithful"], probes=["wrong_id"])
     assert probed.record("faithful", "wrong_id").outcome is Outcome.NOT_MEASURED
+
+
+async def test_a_wrong_id_that_is_answered_over_is_a_note_and_no_failure() -> None:
+    model = "fault:history.wrong_id_accepted"
+    with Vendor(models=[model]) as vendor:
+        probed = await probe_models(vendor.url, [model], probes=["wrong_id"])
+    record = probed.record(model, "wrong_id")
+    assert record.outcome is Outcome.PASSED
+    assert record.codes == ("history.wrong_id_accepted",)
+    assert [found.severity for found in record.detail.findings] == [Severity.NOTE]
+
+
+async def test_a_server_that_breaks_on_a_wrong_id_fails() -> None:
+    def script(received: Received) -> Answer:
+        wrong = any(message.get("tool_call_id") == "call_other" for message in received.json["messages"])
+        return refusal(500, "KeyError: call_other") if wrong else completion("21 degrees.")
+
+    with Scripted(script) as server:
+        probed = await probe_models(server.url, ["m"], probes=["wrong_id"])
+    record = probed.record("m", "wrong_id")
+    assert record.outcome is Outcome.FAILED
+    assert "breaks on a wrong tool_call_id" in record.reason

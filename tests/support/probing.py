@@ -70,6 +70,7 @@ async def probe_models(
         suite=suite,
         probes=tuple(probe.name for probe in chosen),
         iterations=iterations,
+        versions={"toolcert": "test"},
     )
     plan = ProbePlan({HERE: infos}, chosen, iterations=iterations, adaptive=adaptive)
     plan.resume({record.case for record in earlier}, earlier)

@@ -31,6 +31,8 @@ class ProbeFacts(Value):
     requests: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    fingerprints: tuple[str, ...] = ()
+    """Of the deployments that answered, each once."""
 
 
 class RowFacts(Value):

@@ -9,6 +9,7 @@ from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.requests import Request
 from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.registry import Evidence, View, check, declare
+from toolcert.endpoints.addresses import names_a_deployment
 
 _ALIAS_ENDINGS = re.compile(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")
 _SNAPSHOT = re.compile(r"[-@_](?:\d{3,8}(?:-\d\d){0,2}|v\d[\d.]*|preview-\d\d[\d-]*)")
@@ -21,11 +22,22 @@ MODEL_DIFFERS = FindingKind(
     title="The answer comes from another model or provider than was asked for.",
     meaning="What is measured is not what was meant: a fallback, a cheaper model under the same name, or a routing "
     "rule. Dated snapshots of the model asked for (`gpt-4o` answered as `gpt-4o-2024-08-06`), provider prefixes, "
-    "letter case, file endings and variants such as `:free` are taken for the same model. A gateway's "
-    "alias with another name cannot be told from another model, and is reported.",
-    cause="Aliases in a gateway, automatic fallback when a model is busy, or a retired id that is redirected. "
-    "A changed `system_fingerprint` between runs means that the deployment itself has changed.",
+    "letter case, file endings and variants such as `:free` are taken for the same model, and so is whatever a "
+    "deployment with a name of its own (Azure, watsonx.ai) answers as. A gateway's alias with another name cannot be "
+    "told from another model, and is reported.",
+    cause="Aliases in a gateway, automatic fallback when a model is busy, or a retired id that is redirected.",
     remedy="Ask the operator what the name stands for, or ask for the exact model that answered.",
+)
+declare(
+    FindingKind(
+        code="identity.fingerprint_changed",
+        severity=Severity.NOTE,
+        title="The model's `system_fingerprint` changes within one run.",
+        meaning="Not one deployment answers but several, or it was replaced meanwhile: figures of the run are of a "
+        "mixture, and the same request may be answered differently.",
+        cause="A balancer before servers of different builds or settings, or an update during the run.",
+        remedy="Run again at another time. If it stays, judge by rates over many tries, and ask the operator.",
+    )
 )
 declare(
     FindingKind(
@@ -56,11 +68,16 @@ declare(
 @check(MODEL_DIFFERS)
 def model_differs(view: View) -> Iterator[Evidence]:
     asked, answered = view.request.model, view.reply.model
-    if isinstance(answered, str) and answered != asked and asked and answered and not same_model(asked, answered):
+    if isinstance(answered, str) and answered != asked and asked and answered and not _expected(view, answered):
         yield Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}")
     provider, allowed = view.reply.provider, _allowed_providers(view.request)
     if isinstance(provider, str) and provider and allowed and _plain(provider) not in allowed:
         yield Evidence(text=f"asked for provider {', '.join(sorted(allowed))}, answered by {shown(provider, 70)}")
+
+
+def _expected(view: View, answered: str) -> bool:
+    """Whether the name may be one of the model asked for; a deployment's name says nothing about its model."""
+    return same_model(view.request.model, answered) or names_a_deployment(view.exchange.url)
 
 
 def same_model(asked: str, answered: str) -> bool:

@@ -9,6 +9,8 @@ from toolcert.core.requests import RequestKind
 
 _VERSION = re.compile(r"v\d+\w*")
 _DOORS = {RequestKind.CHAT: "chat/completions", RequestKind.COMPLETIONS: "completions"}
+AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_DEPLOYMENT = re.compile(r"/deployments/[^/]+/")
 _ENDINGS = ("/chat/completions", "/completions", "/models")
 
 
@@ -32,6 +34,12 @@ def under(root: str, path: str) -> str:
 def door(root: str, kind: RequestKind) -> str:
     """Where a kind of request goes."""
     return under(root, _DOORS[kind])
+
+
+def names_a_deployment(url: str) -> bool:
+    """Whether what is asked at this address is a deployment, which its owner may name as he likes."""
+    parts = urlsplit(url)
+    return _DEPLOYMENT.search(parts.path) is not None or (parts.hostname or "").endswith(AZURE_HOSTS)
 
 
 def endpoint_name(base_url: str) -> str:

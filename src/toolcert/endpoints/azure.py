@@ -9,12 +9,11 @@ from toolcert.core.errors import ConfigurationError, ListingError
 from toolcert.core.requests import Request
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
-from toolcert.endpoints.addresses import door
+from toolcert.endpoints.addresses import AZURE_HOSTS, door
 from toolcert.endpoints.fetching import fetch_json
 from toolcert.endpoints.openai import OpenAiDialect
 from toolcert.wire.http import HttpClient, HttpRequest
 
-_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _DEPLOYMENT = re.compile(r"/openai/deployments/([^/]+)")
 DEFAULT_VERSION = "2024-10-21"
 _LISTING_VERSION = "2022-12-01"
@@ -26,7 +25,7 @@ def is_azure(spec: EndpointSpec) -> bool:
     parts = urlsplit(spec.base_url)
     if "/openai/v1" in parts.path:
         return False
-    return (parts.hostname or "").endswith(_HOSTS) or _DEPLOYMENT.search(parts.path) is not None
+    return (parts.hostname or "").endswith(AZURE_HOSTS) or _DEPLOYMENT.search(parts.path) is not None
 
 
 class AzureDialect(OpenAiDialect):

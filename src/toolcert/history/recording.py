@@ -9,6 +9,7 @@ from toolcert.history.observation import Observation, SeenFinding, StoredRun
 from toolcert.probes.scorecard import Cell, FindingCount, ModelSummary, ProbeSummary
 
 LONGEST_EVIDENCE = 500
+LONGEST_FINGERPRINT = 200
 
 
 def stored_run(summary: ProbeSummary, day: str | None = None) -> StoredRun:
@@ -24,6 +25,7 @@ def stored_run(summary: ProbeSummary, day: str | None = None) -> StoredRun:
         suite=summary.suite,
         iterations=summary.iterations,
         threshold=summary.threshold,
+        versions=summary.versions,
     )
 
 
@@ -66,6 +68,7 @@ def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: st
         answer_p95=second.p95 if second else None,
         first_token_p50=model.seconds("first token"),
         reason=cell.reason,
+        fingerprint=", ".join(cell.fingerprints)[:LONGEST_FINGERPRINT] or None,
         findings=tuple(_seen(found) for found in cell.findings),
     )
 

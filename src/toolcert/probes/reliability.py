@@ -19,6 +19,7 @@ from toolcert.probes.track import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
 
 POWERS = (2, 4, 8, 16)
 _MOST_DETAILS = 8
+_MOST_FINGERPRINTS = 4
 
 
 class Skip(StrEnum):
@@ -59,6 +60,7 @@ class CellTally:
         self._sightings = Sightings()
         self._turns: list[Times] = []
         self._details: dict[bytes, JsonObject] = {}
+        self._fingerprints: dict[str, None] = {}
 
     def add(self, record: Record) -> None:
         """Count one record."""
@@ -82,6 +84,7 @@ class CellTally:
         self.called[facts.called] += 1
         if facts.called is not False:
             self.handled[facts.handled] += 1
+        self._fingerprints |= dict.fromkeys(facts.fingerprints[: _MOST_FINGERPRINTS - len(self._fingerprints)])
         if not facts.retried:
             self._first_try[outcome] += 1
         for number, seconds in enumerate(facts.seconds):
@@ -128,6 +131,7 @@ class CellTally:
             findings=tuple(self._sightings),
             latency=self._latency(),
             details=tuple(self._details.values()),
+            fingerprints=tuple(self._fingerprints),
         )
 
     def reliable(self, threshold: float) -> bool | None:

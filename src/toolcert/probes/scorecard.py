@@ -122,6 +122,8 @@ class Cell(Value):
     latency: tuple[Latency, ...] = ()
     details: tuple[JsonObject, ...] = ()
     """Figures of one probe only, each distinct one once."""
+    fingerprints: tuple[str, ...] = ()
+    """Of the deployments that answered; the first few."""
 
 
 class Score(Value):
@@ -244,6 +246,8 @@ class ProbeSummary(Value):
     suite: str | None = None
     iterations: int = 1
     threshold: float = 0.9
+    versions: dict[str, str] = {}
+    """Of the software that made the run, where that can change what it says."""
     endpoints: tuple[EndpointSpec, ...] = ()
     probes: tuple[ProbeColumn, ...] = ()
     models: tuple[ModelSummary, ...] = ()

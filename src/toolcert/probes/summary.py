@@ -9,6 +9,7 @@ import msgspec
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.diagnose import kind_of
+from toolcert.probes.fingerprints import FingerprintWatch
 from toolcert.probes.model_tally import ModelTally, Prices
 from toolcert.probes.registry import all_probes
 from toolcert.probes.scorecard import (
@@ -48,6 +49,7 @@ class Summariser:
         self._weights = {column.name: column.weight for column in self._columns}
         self._prices = prices or {}
         self._sightings = Sightings(bodies=True)
+        self._fingerprints = FingerprintWatch()
         self._models = {
             (endpoint, info.id): ModelTally(endpoint, info, self._columns, manifest.iterations or 1)
             for endpoint, infos in manifest.models.items()
@@ -58,8 +60,9 @@ class Summariser:
         """Count one record; models and probes outside the manifest belong to another run."""
         tally = self._models.get((record.endpoint, record.model))
         if tally is not None and record.probe is not None and record.probe.probe in self._weights:
-            tally.add(record)
-            self._sightings.add(record)
+            compared = self._fingerprints.compared(record)
+            tally.add(compared)
+            self._sightings.add(compared)
 
     def summary(self, *, finished_at: float | None = None) -> ProbeSummary:
         """Everything there is to say."""
@@ -78,6 +81,7 @@ class Summariser:
             suite=self._manifest.suite,
             iterations=self._manifest.iterations or 1,
             threshold=self._manifest.threshold,
+            versions=self._manifest.versions,
             endpoints=self._manifest.endpoints,
             probes=self._columns,
             models=models,

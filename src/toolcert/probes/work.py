@@ -15,6 +15,7 @@ from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.diagnose import in_order
 from toolcert.engine.plan import OnAttempt, Session
 from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn
+from toolcert.probes.fingerprints import changed_within, fingerprints_of
 from toolcert.probes.live import LiveConversation, ProbeSettings
 from toolcert.probes.registry import find_probe
 from toolcert.wire.retry import is_retried
@@ -77,7 +78,7 @@ def _collected(talk: LiveConversation, result: ProbeResult) -> tuple[Finding, ..
     if result.outcome is Outcome.NOT_MEASURED and talk.turns and talk.turns[-1].fault is not None:
         turns.append(talk.turns[-1])
     seen = [found for turn in turns for found in turn.findings]
-    return in_order([*seen, *talk.reported, *result.findings])
+    return in_order([*seen, *talk.reported, *result.findings, *changed_within(talk.turns)])
 
 
 def _facts(case: Case, talk: LiveConversation, result: ProbeResult) -> ProbeFacts:
@@ -93,6 +94,7 @@ def _facts(case: Case, talk: LiveConversation, result: ProbeResult) -> ProbeFact
         requests=talk.listings + sum(_sent(exchange) for exchange in exchanges),
         tokens_in=_tokens(talk.turns, "prompt_tokens"),
         tokens_out=_tokens(talk.turns, "completion_tokens"),
+        fingerprints=fingerprints_of(talk.turns),
     )
 
 

@@ -17,12 +17,12 @@ RESULT = '{"temperature": 21}'
 
 @probe
 class WrongId(ScriptedProbe):
-    """The right answer is a refusal; the same history with the right id is the control."""
+    """A refusal and an answer both pass, the answer with a note; the same history with the right id is the control."""
 
     name = "wrong_id"
     group = "conversation"
-    title = "Refuses a result that belongs to no call"
-    meaning = "A mix-up of results in an agent is noticed and not answered over."
+    title = "Survives a result that belongs to no call"
+    meaning = "A mix-up of results in an agent does not break the server; one that answers over it is noted."
     requests = 2
     order = 50
     may_be_cut = True
@@ -31,7 +31,7 @@ class WrongId(ScriptedProbe):
         sent, turn = await ask_on(talk, _history(talk, "call_other"), tools=[WEATHER])
         if turn.fault is None:
             found = finding("history.wrong_id_accepted", "tool_call_id call_other, no such call", turn=turn.index)
-            return failed("takes a result with a wrong tool_call_id silently", found)
+            return passed(found)
         right = [*sent[:-1], tool_result("call_d4", RESULT)]
         control = await talk.control(right, tools=[WEATHER])
         if control.fault is not None:

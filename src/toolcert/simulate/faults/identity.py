@@ -36,6 +36,13 @@ def model_differs(body: JsonObject, _ask: Ask) -> JsonObject:
     return body
 
 
+@fault("identity.fingerprint_changed", Stage.BODY, WORDS, probe="repeatability")
+def fingerprint_changed(body: JsonObject, ask: Ask) -> JsonObject:
+    """Has two deployments behind one name, which answer in turn."""
+    body["system_fingerprint"] = f"fp_simulated_{ask.number % 2}"
+    return body
+
+
 @fault("model.unknown_accepted", Stage.REQUEST, WORDS, probe="unknown_model")
 def unknown_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
     """Answers for any model id that contains this one, and for every id where it is the vendor's only model."""
