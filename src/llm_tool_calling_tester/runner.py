@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 import msgspec
@@ -26,6 +26,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.local import LocalEngine
 from toolcert.runs.files import write_whole
+from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader
 from toolcert.runs.resume import resume
 from toolcert.runs.writer import RunWriter
@@ -102,10 +103,17 @@ class ModelTestRunner:
     async def run_tests(self, models: Sequence[ModelInfo], handlers: Sequence[Handler] = ()) -> list[ModelTestResults]:
         """All tests of all models, as many at once as there are workers; no model is ever missing."""
         folder = unfinished_run(self.output_dir / "runs", self.tester.endpoint)
+        with hold(folder) as lock:
+            await self._run_in(folder, lock, models, handlers)
+        return self._collect(models, folder)
+
+    async def _run_in(
+        self, folder: Path, lock: IO[bytes], models: Sequence[ModelInfo], handlers: Sequence[Handler]
+    ) -> None:
         manifest = self._manifest(models)
         measured = resume(folder, manifest)
         plan = TestPlan(models, self.tests, measured)
-        writer = RunWriter(folder, manifest)
+        writer = RunWriter(folder, manifest, lock=lock)
         engine = LocalEngine(
             {NAME: self.tester.session}, concurrency={NAME: self.max_workers}, handlers=[writer, *handlers]
         )
@@ -114,7 +122,6 @@ class ModelTestRunner:
             self.interrupted = (await engine.run(plan, TestWork(self.tester), started)).interrupted
         finally:
             writer.close()
-        return self._collect(models, folder)
 
     def _collect(self, models: Sequence[ModelInfo], folder: Path) -> list[ModelTestResults]:
         tests: dict[str, dict[str, TestResult]] = {info.id: {} for info in models}

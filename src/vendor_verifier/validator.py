@@ -16,6 +16,7 @@ from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
+from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader, is_run
 from toolcert.verify.adapters import register_adapter
 from toolcert.verify.job import VerifyOptions
@@ -127,6 +128,7 @@ def forget_failures(folder: Path) -> None:
     if not is_run(folder):
         return
     reader = RunReader(folder)
-    if any(head.outcome is Outcome.UNSUPPORTED for head in reader.heads()):
-        kept = (line for line in reader.lines() if decode_head(line).outcome is not Outcome.UNSUPPORTED)
-        write_whole(reader.path, kept)
+    with hold(folder):
+        if any(head.outcome is Outcome.UNSUPPORTED for head in reader.heads()):
+            kept = (line for line in reader.lines() if decode_head(line).outcome is not Outcome.UNSUPPORTED)
+            write_whole(reader.path, kept)

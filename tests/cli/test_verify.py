@@ -98,6 +98,7 @@ def test_nothing_measured_is_exit_3(tmp_path: Path) -> None:
         ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--where", "colour=red"],
         ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--model-type", "absent"],
         ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--resume", "--fresh"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--only-failed", "--dry-run"],
         ["d.jsonl", "--from", "run"],
     ],
     ids=" ".join,
@@ -128,6 +129,18 @@ def test_a_dry_run_sends_nothing_and_says_what_it_would(tmp_path: Path, vendor: 
     assert "2 rows measured" in result.stdout
     assert "line 8: about 5 0" in result.stdout.replace("\u2009", " ")
     assert "dataset.not_json" in result.stdout
+
+
+def test_a_dry_run_counts_as_the_run_would(tmp_path: Path, vendor: Vendor) -> None:
+    failing = [row(n, toolcert={"expected": {"call": False}}) for n in (1, 2)]
+    dataset = write_rows(tmp_path / "d.jsonl", [*failing, row(3), row(4)])
+    verify(vendor, dataset, "-q", "-o", "run", "--limit", "3")
+    assert verify(vendor, dataset, "-o", "run", "--dry-run").stdout.startswith("1 request to")
+    assert verify(vendor, dataset, "-o", "run", "--dry-run", "--fresh").stdout.startswith("4 requests to")
+    again = verify(vendor, dataset, "-o", "run", "--dry-run", "--only-failed").stdout
+    assert again.startswith("2 requests to")
+    assert "1 row measured" in again
+    assert verify(vendor, dataset, "-o", "other", "--dry-run", "--only-failed").exit_code == ExitCode.USAGE
 
 
 def test_slices_are_shown_on_request(tmp_path: Path, vendor: Vendor) -> None:

@@ -15,6 +15,7 @@ from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
+from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import MANIFEST, RECORDS, RunWriter, repair_tail
@@ -96,9 +97,30 @@ def test_measurements_of_another_way_of_asking_are_not_taken_over(tmp_path: Path
 def test_fresh_forgets_the_records_only(tmp_path: Path) -> None:
     write(tmp_path, record(1))
     (tmp_path / "notes.txt").write_text("mine")
-    start_afresh(tmp_path)
+    start_afresh(tmp_path, "probe")
     assert len(resume(tmp_path, manifest())) == 0
     assert (tmp_path / "notes.txt").exists()
+
+
+def test_after_fresh_the_folder_takes_any_run_of_the_job(tmp_path: Path) -> None:
+    write(tmp_path, record(1))
+    start_afresh(tmp_path, "probe")
+    assert len(resume(tmp_path, manifest(base_url="http://127.0.0.1:2/v1"))) == 0
+
+
+def test_fresh_forgets_no_run_of_another_job(tmp_path: Path) -> None:
+    write(tmp_path, record(1))
+    with pytest.raises(InputError, match="probe run"):
+        start_afresh(tmp_path, "verify")
+    assert cases(tmp_path) == ["e/m/p/1"]
+
+
+def test_a_writer_leaves_a_lock_that_is_not_its_own(tmp_path: Path) -> None:
+    with hold(tmp_path) as lock:
+        RunWriter(tmp_path, manifest(), lock=lock).finish()
+        with pytest.raises(OutputError, match="another toolcert"):
+            RunWriter(tmp_path, manifest())
+    RunWriter(tmp_path, manifest()).close()
 
 
 def test_two_writers_cannot_share_a_folder(tmp_path: Path) -> None:

@@ -85,3 +85,15 @@ def test_a_run_that_another_process_writes_is_not_touched(tmp_path: Path, vendor
     with hold(tmp_path / "run"), pytest.raises(OutputError, match="another toolcert"):
         run(dataset, vendor.url, tmp_path / "run")
     assert (tmp_path / "run/records.jsonl").read_bytes() == before
+
+
+def test_a_run_in_a_place_that_became_unwritable(tmp_path: Path, vendor: Vendor) -> None:
+    """A folder where the lock should be refuses everybody, also root."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
+    run(dataset, vendor.url, tmp_path / "run", limit=1)
+    before = (tmp_path / "run/records.jsonl").read_bytes()
+    (tmp_path / "run/.lock").unlink()
+    (tmp_path / "run/.lock").mkdir()
+    with pytest.raises(OutputError, match="cannot write"):
+        run(dataset, vendor.url, tmp_path / "run")
+    assert (tmp_path / "run/records.jsonl").read_bytes() == before

@@ -10,9 +10,11 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import index_of, records, run, timeless
-from toolcert.core.errors import InputError, UsageError
+from toolcert.core.errors import InputError, OutputError, UsageError
 from toolcert.core.outcomes import Outcome
+from toolcert.runs.lock import hold
 from toolcert.simulate import Vendor
+from toolcert.verify import takeup
 from toolcert.verify.summary import summarise
 from toolcert.verify.takeup import SUPERSEDED
 
@@ -159,6 +161,49 @@ def test_only_failed_asks_failed_and_unmeasured_rows_again(tmp_path: Path, vendo
         run(dataset, vendor.url, tmp_path / "other", only_failed=True)
 
 
+def test_only_failed_asks_nothing_else_where_every_row_failed(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    rows = [row(n, toolcert={"expected": {"call": False}}) for n in range(4)]
+    dataset = write_rows(tmp_path / "d.jsonl", rows)
+    run(dataset, vendor.url, tmp_path / "run", limit=2)
+    asked()
+    run(dataset, vendor.url, tmp_path / "run", only_failed=True)
+    assert asked() == [content(0), content(1)]
+
+
+def test_rows_that_are_not_chosen_keep_what_was_said_of_them(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    """A part of the failed rows asked again must not make the others look as if they had never failed."""
+    failing = [row(n, toolcert={"expected": {"call": False}}) for n in (1, 2)]
+    dataset = write_rows(tmp_path / "d.jsonl", [*failing, row(3), row(4)])
+    run(dataset, vendor.url, tmp_path / "run", max_requests=3, endpoint={"concurrency": 1})
+    asked()
+    result = run(dataset, vendor.url, tmp_path / "run", only_failed=True, limit=1)
+    assert asked() == [content(1)]
+    rows = result.summary.rows
+    assert (rows.lines, rows.failed, rows.passed, rows.skipped) == (4, 2, 1, 1)
+
+
+def test_fresh_and_only_failed_exclude_each_other(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    run(dataset, vendor.url, tmp_path / "run")
+    with pytest.raises(UsageError, match="--only-failed"):
+        run(dataset, vendor.url, tmp_path / "run", only_failed=True, fresh=True)
+    assert summarise(tmp_path / "run").rows.passed == 1
+
+
+def test_nobody_comes_between_the_look_at_a_run_and_its_going_on(
+    tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def and_another_comes(folder: Path, wanted: takeup.Wanted) -> takeup.Earlier:
+        earlier = takeup.take_up(folder, wanted)
+        with pytest.raises(OutputError, match="another toolcert"):
+            hold(folder)
+        return earlier
+
+    monkeypatch.setattr("toolcert.verify.job.take_up", and_another_comes)
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == 1
+
+
 def test_lines_that_cannot_be_asked_stand_once_however_often_the_run_is_taken_up(
     tmp_path: Path, vendor: Vendor
 ) -> None:
@@ -190,5 +235,8 @@ def test_a_probe_run_in_the_folder_is_refused(tmp_path: Path, vendor: Vendor) ->
     run(dataset, vendor.url, tmp_path / "run")
     manifest = tmp_path / "run/manifest.json"
     manifest.write_text(manifest.read_text().replace('"verify"', '"probe"', 1))
-    with pytest.raises(InputError, match="probe run"):
-        run(dataset, vendor.url, tmp_path / "run")
+    before = (tmp_path / "run/records.jsonl").read_bytes()
+    for fresh in (False, True):
+        with pytest.raises(InputError, match="probe run"):
+            run(dataset, vendor.url, tmp_path / "run", fresh=fresh)
+    assert (tmp_path / "run/records.jsonl").read_bytes() == before

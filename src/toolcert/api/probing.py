@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -30,6 +31,7 @@ from toolcert.probes.suites import choose_probes
 from toolcert.probes.summary import summarise
 from toolcert.probes.work import ProbeWork
 from toolcert.runs.encoding import Keep
+from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader, is_run, read_manifest
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter
@@ -110,12 +112,16 @@ class ProbeJob:
 
     async def run(self, handlers: Sequence[Handler] = ()) -> ProbeRun:
         """Do it; what an earlier run in the same folder measured is not asked again."""
+        with hold(self.folder) as lock:
+            return await self._run(lock, handlers)
+
+    async def _run(self, lock: IO[bytes], handlers: Sequence[Handler]) -> ProbeRun:
         if self.options.fresh:
-            start_afresh(self.folder)
+            start_afresh(self.folder, self.manifest.job)
         measured = resume(self.folder, self.manifest)
         if len(measured):
             self.plan.resume(measured, RunReader(self.folder).heads())
-        writer = RunWriter(self.folder, self.manifest, keep=self.options.keep)
+        writer = RunWriter(self.folder, self.manifest, keep=self.options.keep, lock=lock)
         engine = LocalEngine(
             self._sessions,
             concurrency=self._concurrency,

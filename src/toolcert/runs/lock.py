@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from toolcert.core.errors import OutputError
+from toolcert.runs.files import output_errors
 
 if sys.platform == "win32":
     import msvcrt
@@ -22,8 +23,10 @@ else:
 
 
 def hold(folder: Path) -> IO[bytes]:
-    """Take the folder's lock; keep the returned file open for as long as it is needed."""
-    file = (folder / ".lock").open("ab")
+    """Make the folder and take its lock; keep the returned file open for as long as it is needed."""
+    with output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("ab")
     try:
         _lock(file)
     except OSError:

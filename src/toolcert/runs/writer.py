@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -25,16 +26,17 @@ SYNC_SECONDS = 1.0
 class RunWriter:
     """The one writer of a run folder; a handler of events that must come first in line."""
 
-    def __init__(self, folder: Path, manifest: Manifest, *, keep: Keep = Keep.RAW) -> None:
+    def __init__(
+        self, folder: Path, manifest: Manifest, *, keep: Keep = Keep.RAW, lock: IO[bytes] | None = None
+    ) -> None:
+        """`lock` is the folder's, of a caller that holds it already and for longer."""
         self.folder = folder
         self.manifest = manifest
         self._keep = keep
         self._path = folder / RECORDS
         self._file = -1
         self._synced = time.monotonic()
-        with output_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock = hold(folder)
+        self._own_lock = hold(folder) if lock is None else None
         try:
             self._open()
         except BaseException:
@@ -69,7 +71,8 @@ class RunWriter:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-        self._lock.close()
+        if self._own_lock is not None:
+            self._own_lock.close()
 
     def _open(self) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)

@@ -7,8 +7,7 @@ from pathlib import Path
 from toolcert.core.values import Value
 from toolcert.verify.inspection import DatasetReport, inspect, rough_tokens
 from toolcert.verify.job import VerifyJob
-from toolcert.verify.plan import target_of
-from toolcert.verify.takeup import look_at
+from toolcert.verify.takeup import Earlier, look_at, require_run
 
 
 class DryRun(Value):
@@ -30,8 +29,7 @@ class DryRun(Value):
 
 def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
     """Go through the dataset as a run would, without asking anything or changing a file."""
-    target = target_of(job.spec, job.shaping)
-    plan = job.plan(None if folder is None else look_at(folder, target))
+    plan = job.plan(_earlier(job, folder))
     requests = tokens = 0
     for case in plan.cases():
         if case.body is not None:
@@ -46,6 +44,15 @@ def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
         adapter=plan.adapter_name,
         requests=requests,
         tokens=tokens,
-        settled=len(plan.earlier),
+        settled=plan.earlier.standing.met,
         dataset=inspect(job.dataset, job.selection.lines(job.dataset)),
     )
+
+
+def _earlier(job: VerifyJob, folder: Path | None) -> Earlier:
+    """What the run would find in its folder."""
+    if folder is None or job.options.fresh:
+        return Earlier()
+    if job.options.only_failed:
+        require_run(folder)
+    return look_at(folder, job.wanted(folder))

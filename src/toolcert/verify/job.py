@@ -14,8 +14,12 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
 from toolcert.engine.local import LocalEngine
+from toolcert.engine.outage import OutageWatch
 from toolcert.engine.plan import Session
 from toolcert.runs.encoding import Keep
+from toolcert.runs.keys import Keys
+from toolcert.runs.lock import hold
+from toolcert.runs.reader import is_run
 from toolcert.runs.resume import start_afresh
 from toolcert.runs.writer import RunWriter
 from toolcert.verify.adapters.registry import load_adapter
@@ -28,7 +32,7 @@ from toolcert.verify.prepare import Shaping, StreamMode, adapter_of
 from toolcert.verify.selection import Selection, parse_where
 from toolcert.verify.source import Source
 from toolcert.verify.summary import summarise, summary_of
-from toolcert.verify.takeup import Earlier, follow_moved_lines, take_up
+from toolcert.verify.takeup import Earlier, Wanted, follow_moved_lines, require_run, take_up
 from toolcert.verify.tally import Tally
 from toolcert.verify.work import VerifyWork
 
@@ -61,6 +65,12 @@ class VerifyOptions(Value):
     max_requests: int | None = None
     keep: Keep = Keep.RAW
     fail_under: str = ""
+
+    def __post_init__(self) -> None:
+        if self.fresh and self.only_failed:
+            raise UsageError("--fresh forgets the run whose failed rows --only-failed asks again; give one of them.")
+        if self.only_failed and self.output is None:
+            raise UsageError("--only-failed needs --output.", remedy="Name the folder of the earlier run.")
 
     def shaping(self) -> Shaping:
         """What is changed in every row."""
@@ -114,28 +124,44 @@ class VerifyJob:
         """The cases that are to be asked."""
         return VerifyPlan(self.dataset, self.spec, self.shaping, selection=self.selection, earlier=earlier)
 
+    def wanted(self, folder: Path) -> Wanted:
+        """What an earlier run in `folder` is held against; which rows are chosen matters only where there is one."""
+        all_rows = self.selection.everything or not is_run(folder)
+        chosen = None if all_rows else Keys(case.key for case in self.plan().cases())
+        target = target_of(self.spec, self.shaping)
+        return Wanted(target=target, only_failed=self.options.only_failed, chosen=chosen)
+
     async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
         """Do it; what an earlier run in the same folder measured is not asked again."""
-        if self.options.fresh:
-            start_afresh(folder)
-        earlier = take_up(folder, target_of(self.spec, self.shaping), only_failed=self.options.only_failed)
-        plan, tally = self.plan(earlier), Tally()
-        writer = RunWriter(folder, self.manifest, keep=self.options.keep)
+        if self.options.only_failed:
+            require_run(folder)
+        with hold(folder) as lock:
+            if self.options.fresh:
+                start_afresh(folder, self.manifest.job)
+            earlier = take_up(folder, self.wanted(folder))
+            tally, writer = Tally(), RunWriter(folder, self.manifest, keep=self.options.keep, lock=lock)
+            finished = await self._ask(session, earlier, writer, [tally, GiveUpEarly(), *handlers])
+            return self._result(folder, finished, summary_of(tally, writer.manifest), earlier)
+
+    async def _ask(
+        self, session: Session, earlier: Earlier, writer: RunWriter, handlers: Sequence[Handler]
+    ) -> RunFinished:
+        plan = self.plan(earlier)
         engine = LocalEngine(
             {self.spec.name: session},
             concurrency={self.spec.name: self.spec.concurrency + AHEAD},
-            handlers=[self._note_dataset(writer), writer, tally, GiveUpEarly(), *handlers],
+            handlers=[self._note_dataset(writer), writer, *handlers],
             max_requests=self.options.max_requests,
+            watch=OutageWatch(),
         )
-        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=len(earlier))
+        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=len(earlier.standing))
         try:
-            finished = await engine.run(plan, VerifyWork(self.shaping), started)
+            return await engine.run(plan, VerifyWork(self.shaping), started)
         finally:
             writer.close()
-        return self._result(folder, finished, summary_of(tally, writer.manifest), earlier)
 
     def _result(self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier) -> VerifyRun:
-        if len(earlier):
+        if len(earlier.standing) or earlier.elsewhere:
             if self.selection.everything and not finished.interrupted and not self.options.only_failed:
                 follow_moved_lines(folder, earlier)
             summary = summarise(folder)

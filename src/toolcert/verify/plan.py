@@ -35,7 +35,7 @@ class VerifyPlan:
         self.dataset = dataset
         self.selection = selection or Selection()
         self.target = target_of(spec, shaping)
-        self.earlier = earlier or Earlier()
+        self.earlier = Earlier() if earlier is None else earlier
         self._spec = spec
         self._shaping = shaping
         self._adapter = adapter_of(shaping)

@@ -2,67 +2,39 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from toolcert.core.errors import InputError, UsageError
+from toolcert.core.errors import UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
+from toolcert.core.values import Value
 from toolcert.runs.encoding import DETAIL_MARK, decode_head, encode_record
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.lock import hold
+from toolcert.runs.keys import Keys, PlacedKeys
 from toolcert.runs.reader import RunReader, is_run
-from toolcert.runs.resume import settled
-from toolcert.runs.writer import repair_tail
+from toolcert.runs.resume import refuse_another_job, settled
+from toolcert.runs.writer import RECORDS, repair_tail
 
+JOB = "verify"
 SUPERSEDED = "superseded.jsonl"
 """Measurements a later run in the same folder no longer speaks of: of another target, or of lines taken out."""
-_WHOLE = (1 << 64) - 1
-
-
-class Keys:
-    """Keys in eight bytes each, with the line each was last met on in four more."""
-
-    def __init__(self, keys: Iterator[str] | None = None) -> None:
-        self._digests = array("Q", sorted(hash(key) & _WHOLE for key in keys or ()))
-        self._lines = array("I", bytes(4 * len(self._digests)))
-
-    def __len__(self) -> int:
-        return len(self._digests)
-
-    def __contains__(self, key: str) -> bool:
-        return self._place(key) is not None
-
-    def meet(self, key: str, line: int) -> bool:
-        """Note the line a key stands on now; False for a key that is not here."""
-        place = self._place(key)
-        if place is None:
-            return False
-        self._lines[place] = line
-        return True
-
-    def line_of(self, key: str) -> int:
-        """The line noted for a key; 0 where it was not met."""
-        place = self._place(key)
-        return 0 if place is None else self._lines[place]
-
-    def _place(self, key: str) -> int | None:
-        digest = hash(key) & _WHOLE
-        place = bisect_left(self._digests, digest)
-        return place if place < len(self._digests) and self._digests[place] == digest else None
 
 
 class Earlier:
     """What an earlier run in the same folder has measured already."""
 
-    def __init__(self, standing: Keys | None = None, only: Keys | None = None) -> None:
-        self.standing = standing or Keys()
+    def __init__(
+        self, standing: PlacedKeys | None = None, only: Keys | None = None, *, elsewhere: bool = False
+    ) -> None:
+        self.standing = PlacedKeys() if standing is None else standing
+        """Rows that are chosen and need not be asked again."""
         self.only = only
         """Where given, nothing but these is asked (`--only-failed`)."""
+        self.elsewhere = elsewhere
+        """Whether the log also speaks of rows that are not chosen now."""
 
     def asks(self, key: str, line: int) -> bool:
         """Whether the row with this key, on this line now, is still to be asked."""
@@ -70,59 +42,69 @@ class Earlier:
             return False
         return self.only is None or key in self.only
 
-    def __len__(self) -> int:
-        return len(self.standing)
+
+class Wanted(Value):
+    """What a run asks of whom, as far as the records of an earlier run depend on it."""
+
+    target: str
+    only_failed: bool = False
+    chosen: Keys | None = None
+    """The rows this run may ask; None for all. What became of the others is not its business."""
+
+    def chooses(self, head: Record) -> bool:
+        """Whether this run may ask the row of an earlier record."""
+        return self.chosen is None or head.case in self.chosen
+
+    def lets_stand(self, head: Record) -> bool:
+        """Whether an earlier record is still to be counted when this run is done."""
+        if not head.case.startswith(f"{self.target}-"):
+            return False
+        if not self.chooses(head):
+            return True
+        return settled(head) and not (self.only_failed and head.outcome is Outcome.FAILED)
 
 
-def take_up(folder: Path, target: str, *, only_failed: bool = False) -> Earlier:
-    """Make the run in `folder` ready to go on with `target`; nothing measured is thrown away."""
+def require_run(folder: Path) -> None:
+    """There must be a run whose failed rows can be asked again."""
     if not is_run(folder):
-        if only_failed:
-            raise UsageError(
-                f"there is no run in {folder} whose failed rows could be asked again.",
-                remedy="Name the folder of the earlier run with --output.",
-            )
-        return Earlier()
-    reader = RunReader(folder)
-    if reader.manifest.job != "verify":
-        raise InputError(
-            f"{folder} holds a {reader.manifest.job} run; this is a verify run.", remedy="Choose another --output."
+        raise UsageError(
+            f"there is no run in {folder} whose failed rows could be asked again.",
+            remedy="Name the folder of the earlier run with --output.",
         )
 
-    def stands(head: Record) -> bool:
-        mine = head.case.startswith(f"{target}-")
-        return mine and settled(head) and not (only_failed and head.outcome is Outcome.FAILED)
 
-    again = Keys(_to_ask_again(reader)) if only_failed else None
-    if reader.path.exists():
-        with hold(folder):
-            repair_tail(reader.path)
-            _keep_only(reader, stands)
-    return Earlier(Keys(head.case for head in reader.heads()), again)
-
-
-def look_at(folder: Path, target: str) -> Earlier:
-    """What a run in `folder` has measured of `target`, without changing anything there."""
+def look_at(folder: Path, wanted: Wanted) -> Earlier:
+    """What the run in `folder` has measured already; nothing is changed there."""
     if not is_run(folder):
         return Earlier()
-    heads = RunReader(folder).heads()
-    return Earlier(Keys(head.case for head in heads if settled(head) and head.case.startswith(f"{target}-")))
+    reader = RunReader(folder)
+    refuse_another_job(folder, reader.manifest, JOB)
+    again = Keys(_to_ask_again(reader)) if wanted.only_failed else None
+    standing = PlacedKeys(head.case for head in reader.heads() if wanted.chooses(head) and wanted.lets_stand(head))
+    elsewhere = wanted.chosen is not None and not all(wanted.chooses(head) for head in reader.heads())
+    return Earlier(standing, again, elsewhere=elsewhere)
+
+
+def take_up(folder: Path, wanted: Wanted) -> Earlier:
+    """Make the run in `folder` ready to go on; nothing measured is thrown away. The caller holds the folder's lock."""
+    earlier = look_at(folder, wanted)
+    if is_run(folder) and (folder / RECORDS).exists():
+        repair_tail(folder / RECORDS)
+        _keep_only(RunReader(folder), wanted.lets_stand)
+    return earlier
 
 
 def follow_moved_lines(folder: Path, earlier: Earlier) -> None:
     """Give records taken over the numbers their lines have now; those of lines that are gone are set aside."""
-    if not len(earlier):
-        return
     reader = RunReader(folder)
     standing = earlier.standing
 
     def stands(head: Record) -> bool:
         return head.case not in standing or standing.line_of(head.case) > 0
 
-    with hold(folder):
-        _keep_only(reader, stands)
-        if any(_moved(head, standing) for head in reader.heads()):
-            write_whole(reader.path, (_renumbered(line, standing) for line in reader.lines()))
+    _keep_only(reader, stands)
+    if any(_moved(head, standing) for head in reader.heads()):
+        write_whole(reader.path, (_renumbered(line, standing) for line in reader.lines()))
 
 
 def _to_ask_again(reader: RunReader) -> Iterator[str]:
@@ -149,11 +131,11 @@ def _keep_only(reader: RunReader, stands: Callable[[Record], bool]) -> None:
     write_whole(reader.path, (line for line in reader.lines() if stands(decode_head(line))))
 
 
-def _moved(head: Record, standing: Keys) -> bool:
+def _moved(head: Record, standing: PlacedKeys) -> bool:
     return head.row is not None and standing.line_of(head.case) not in (0, head.row.index)
 
 
-def _renumbered(line: bytes, standing: Keys) -> bytes:
+def _renumbered(line: bytes, standing: PlacedKeys) -> bytes:
     head = decode_head(line)
     if head.row is None or not _moved(head, standing):
         return line
