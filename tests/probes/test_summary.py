@@ -11,6 +11,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.targets import EndpointSpec, ModelInfo
+from toolcert.diagnose import finding
 from toolcert.probes.gates import failed_gates
 from toolcert.probes.latency import MOST_SAMPLES, Times
 from toolcert.probes.scorecard import Category, ProbeSummary
@@ -195,6 +196,19 @@ def test_ranking_is_by_verdict_then_score_then_time_to_a_call() -> None:
     assert [model.model for model in summary.models] == ["quick", "slow", "half", "bad"]
     assert [model.rank for model in summary.models] == [1, 2, 3, 4]
     assert "Best choice: quick" in summary.lines[0]
+
+
+def test_a_model_with_a_fault_that_breaks_agents_is_named_only_where_there_is_no_other() -> None:
+    """The points do not count everything: what stands beside a `!` is neither the best nor the fastest choice."""
+    fault = finding("stream.cut", "the end is missing")
+    cut = record_of("cut", Outcome.PASSED, seconds=(0.1,))
+    cut = msgspec.structs.replace(cut, codes=(fault.code,), detail=Detail(findings=(fault,)))
+    sound = [record_of(name, Outcome.PASSED, seconds=(time,)) for name, time in (("slow", 2.0), ("sound", 1.0))]
+    lines = summarise(manifest_of("cut", "slow", "sound"), [cut, *sound]).lines
+    assert [line for line in lines if "choice" in line or "Fastest" in line] == [
+        "Best choice: sound, 1 of 1 run, 1.00 s to a call."
+    ]
+    assert "Best choice: cut, 1 of 1 run, 0.10 s to a call." in summarise(manifest_of("cut"), [cut]).lines
 
 
 def test_tokens_are_counted_and_priced() -> None:

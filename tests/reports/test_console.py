@@ -15,6 +15,7 @@ from rich.console import Console
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.compare.comparison import Comparison
+from toolcert.core.statistics import Certainty
 from toolcert.core.targets import EndpointSpec
 from toolcert.probes.scorecard import Usage
 from toolcert.reports.console_compare import compare_lines
@@ -22,7 +23,8 @@ from toolcert.reports.console_probe import print_probe
 from toolcert.reports.console_record import print_record
 from toolcert.reports.console_verify import print_verify
 from toolcert.reports.labels import vendors_side_by_side
-from toolcert.reports.text import clock, cut, duration, fit, shorten, visible, visible_lines, width_of
+from toolcert.reports.text import clock, cut, duration, fit, seconds, shorten, visible, visible_lines, width_of
+from toolcert.reports.verdicts import still_open
 from toolcert.verify.lookup import find_row
 from toolcert.verify.rejudge import manifest_of
 from toolcert.verify.summary import summarise
@@ -137,3 +139,26 @@ def test_wide_characters_count_twice() -> None:
 def test_times_as_people_read_them() -> None:
     assert (duration(402), duration(8.25), duration(7300)) == ("6 min 42 s", "8.25 s", "2 h 1 min")
     assert (clock(147), clock(9), clock(3725)) == ("2:27", "0:09", "1:02:05")
+
+
+def test_an_open_reliability_says_how_many_clean_runs_would_decide() -> None:
+    summary = structs.replace(probe_summary(3), threshold=0.95)
+    text = " ".join(printed(lambda console: print_probe(summary, console)).split())
+    assert "An interval across 0.95 decides nothing yet; 73 clean runs would (--iterations 73)." in text
+
+
+def test_where_all_is_decided_or_nothing_can_be_proven_nobody_is_sent_to_ask_more() -> None:
+    summary = probe_summary(3)
+    settled = [
+        structs.replace(model, reliability=structs.replace(model.reliability, certainty=Certainty.PROVEN))
+        for model in summary.models
+    ]
+    assert still_open(summary)
+    assert not still_open(structs.replace(summary, models=tuple(settled)))
+    assert not still_open(structs.replace(summary, threshold=1.0))
+
+
+def test_times_below_a_hundredth_are_not_zero() -> None:
+    assert [seconds(value) for value in (None, 0.0, 0.0024, 0.01, 0.094, 12.34, 250.0)] == [
+        "–", "0.000", "0.002", "0.01", "0.09", "12.3", "250",
+    ]  # fmt: skip

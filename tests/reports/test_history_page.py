@@ -12,6 +12,7 @@ from toolcert.history.csv_import import import_csv
 from toolcert.history.days import DayStatus
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
+from toolcert.reports.history_words import window_text
 from toolcert.reports.html.charts.days import Mark, days_chart
 from toolcert.reports.html.history.notes import Note, notes
 from toolcert.reports.html.history_page import history_html, history_section
@@ -138,3 +139,25 @@ def test_the_real_history_tells_its_three_stories(shared_dir: Path, tmp_path: Pa
     page = history_html(found)
     assert "No status changed on 24 June; 8 of 24 models call tools and use the results." in page
     assert "16 models" in page
+
+
+def test_the_first_day_is_called_that(tmp_path: Path) -> None:
+    """There is no day before: nothing "did not change", and one day is no span."""
+    page = history_html(made(tmp_path, {"a": [GOOD], "b": [(0, 0)]}))
+    assert "<h1>First measured on 1 April; 1 of 2 models calls tools and uses the results.</h1>" in page
+    assert "<span>1 April 2026</span>" in page
+    assert "there is nothing to compare it with" in page
+    assert "No model was measured on 10 days yet" in page
+    assert "No change point found" not in page
+    assert "1 days" not in page
+
+
+def test_a_short_look_at_a_long_history_is_not_its_beginning(tmp_path: Path) -> None:
+    with HistoryStore(stored(str(tmp_path / "h"), {"m": [GOOD] * 5})) as store:
+        page = history_html(overview(store, days=1))
+    assert "No status changed on 5 April" in page
+
+
+def test_a_span_over_the_turn_of_a_year_names_both() -> None:
+    assert window_text("2025-12-30", "2026-01-02") == "30 December 2025 to 2 January 2026"
+    assert window_text("2026-03-27", "2026-06-24") == "27 March to 24 June 2026"

@@ -10,10 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reports.samples import probe_summary
+from support.histories import TELLING, made
 from toolcert import Endpoint, ProbeOptions, probe
 from toolcert.compare.comparison import Comparison
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.formats import render
+from toolcert.reports.json_history import document
 from toolcert.reports.schemas import REPORTS
 from toolcert.simulate import Vendor
 from toolcert.verify.summary import summarise
@@ -76,3 +78,10 @@ def test_zeros_are_written(real_probe: Any) -> None:
 def test_half_a_surrogate_pair_does_not_stop_the_report() -> None:
     report = validated("probe", probe_summary(2, probes=3, hostile=True))
     assert "\\ud800" in report["summary"]["headline"]
+
+
+def test_a_history_satisfies_its_schema(tmp_path: Path) -> None:
+    report = json.loads(document(made(tmp_path, TELLING)))
+    Draft202012Validator(published("history")).validate(report)
+    assert report["format"] == "toolcert.history/1"
+    assert len(report["history"]["models"]) == len(TELLING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,22 @@ def test_hostile_reports_are_inert(hostile_verify_run: Path, hostile_comparison:
         assert "\x1b" not in text
         assert "\u202e" not in text
     assert columns(texts[0]) == {7, 5}
+
+
+def test_plain_sentences_stay_plain_in_the_source() -> None:
+    """A reviewer reads the file, too: nothing is escaped that would not be obeyed."""
+    told = "Best choice: a (5 of 5 runs), 0.09 s; leaves the call of get_weather as text!"
+    assert escape(told) == told
+
+
+@pytest.mark.parametrize("text", ["http://x.example/", "see https://x.example", ":tada:", "_a_", "__a__", "$x$ $y$"])
+def test_what_would_be_obeyed_is_not(text: str) -> None:
+    """Addresses and pictures are GitHub's own additions, which the reference parser does not have."""
+    shown = escape(text)
+    assert not re.search(r"(?<!\\)://|:tada:", shown)
+    assert kinds(shown) <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special"}
+
+
+def test_an_open_reliability_says_what_would_decide_it() -> None:
+    text = str(render("probe", "markdown", probe_summary(3)))
+    assert "An interval across 0.9 decides nothing yet; 35 clean runs would (--iterations 35)." in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from toolcert.core.findings import Severity
 from toolcert.core.statistics_sequential import ERROR_BOUND
 from toolcert.diagnose import kind_of
 from toolcert.probes.scorecard import Category, Cause, Cell, CellState, ModelSummary, Totals
@@ -50,14 +51,20 @@ def _fault_to_know(causes: Sequence[Cause]) -> Iterator[str]:
 
 def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
     full = [model for model in models if model.category is Category.FULL]
-    if not full:
+    choice = [model for model in full if not _breaks_agents(model)] or full
+    if not choice:
         return
-    best, rate = full[0], full[0].reliability.rate
+    best, rate = choice[0], choice[0].reliability.rate
     runs = "run" if rate.n == 1 else "runs"
     yield f"Best choice: {_name(best, several=several)}, {rate.k} of {rate.n} {runs}{_to_a_call(best)}."
-    fastest = min(full, key=lambda model: model.seconds("call") or float("inf"))
+    fastest = min(choice, key=lambda model: model.seconds("call") or float("inf"))
     if fastest is not best and fastest.seconds("call") is not None:
         yield f"Fastest of those: {_name(fastest, several=several)}{_to_a_call(fastest)}."
+
+
+def _breaks_agents(model: ModelSummary) -> bool:
+    """Whether something is wrong that the points do not count."""
+    return any(found.severity is Severity.ERROR for found in model.findings)
 
 
 def _declared_otherwise(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
@@ -129,7 +136,7 @@ def _capital(text: str) -> str:
 
 def _to_a_call(model: ModelSummary) -> str:
     seconds = model.seconds("call")
-    return "" if seconds is None else f", {seconds:.2f} s to a call"
+    return "" if seconds is None else f", {seconds:.{2 if seconds >= 0.01 else 3}f} s to a call"
 
 
 def _name(model: ModelSummary, *, several: bool) -> str:

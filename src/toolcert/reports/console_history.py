@@ -173,7 +173,7 @@ def _week(week: Stretch, threshold: float, glyphs: Glyphs) -> Text:
 def outages(found: Overview, console: Console) -> Iterator[Text]:
     """When models stopped working, and when nothing could be measured."""
     if not found.outages:
-        yield Text(f"No outage from {found.first} to {found.last}.")
+        yield Text(f"No outage, {words.window_text(found.first, found.last)}.")
         return
     glyphs = glyphs_for(console.file)
     yield Text(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO          DAYS", "dim")
@@ -197,7 +197,7 @@ def drift(found: Overview, console: Console) -> Iterator[Text]:
     """Change points, and the newest run beside the last good one."""
     glyphs = glyphs_for(console.file)
     yield from _wrapped(words.budget_sentence(found.drift), console.width)
-    if not found.drift.changes:
+    if found.drift.series and not found.drift.changes:
         yield Text("No change point found.")
     for change in found.drift.changes:
         role = "bad" if change.worse else "good"

@@ -13,7 +13,7 @@ from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, Prob
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, UNICODE, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
 from toolcert.reports.text import as_ascii, count, duration, fit, plural, seconds, shorten, visible, width_of
-from toolcert.reports.verdicts import caveat_of, score_of, verdict_of
+from toolcert.reports.verdicts import caveat_of, score_of, still_open, verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
 
 SHORTEST_MODEL = 20
@@ -66,6 +66,8 @@ def _models(summary: ProbeSummary, glyphs: Glyphs, width: int) -> Iterator[Text]
             yield Text(f"  {shorten(visible(model.reason), width - 2)}", "dim")
     if any(caveat_of(model) for model in summary.models):
         yield Text(f" {CAVEAT} a finding that breaks agents stands beside the verdict; it is listed below", "dim")
+    for part in textwrap.wrap(still_open(summary), width - 2):
+        yield Text(f"  {part}", "dim")
 
 
 def _model_line(summary: ProbeSummary, model: ModelSummary, column: int, glyphs: Glyphs) -> Text:

@@ -7,7 +7,7 @@ from datetime import date
 from toolcert.core.statistics import Rate
 from toolcert.history.changes import Change, ChangeKind
 from toolcert.history.days import Day, DayStatus, ModelHistory
-from toolcert.history.drift import ChangePoint, DriftReport, Metric
+from toolcert.history.drift import SHORTEST_SIDE, ChangePoint, DriftReport, Metric
 from toolcert.history.last_good import AgainstLastGood, Standing
 from toolcert.history.overview import Overview
 from toolcert.reports.text import count, percent, plural, seconds
@@ -47,6 +47,13 @@ def span_text(first: str, last: str) -> str:
         return day_text(first)
     same_month = first[:7] == last[:7]
     return f"{int(first[8:]) if same_month else day_text(first)} to {day_text(last)}"
+
+
+def window_text(first: str, last: str) -> str:
+    """The days a page is about, with the year: `27 March to 24 June 2026`."""
+    if first == last:
+        return day_text(last, year=True)
+    return f"{day_text(first, year=first[:4] != last[:4])} to {day_text(last, year=True)}"
 
 
 def short_name(model: str) -> str:
@@ -91,9 +98,23 @@ def _what_changed(found: Overview) -> str:
     if broken:
         names = ", ".join(short_name(model) for model in broken[:3])
         return f"{names} stopped calling tools" if len(broken) <= 3 else f"{len(broken)} models stopped calling tools"
+    if is_beginning(found):
+        return f"First measured on {day_text(found.last)}"
     if not moved:
         return f"No status changed on {day_text(found.last)}"
     return f"{plural(len(moved), 'status', 'statuses')} changed on {day_text(found.last)}"
+
+
+def is_beginning(found: Overview) -> bool:
+    """Whether there is no earlier day to compare with."""
+    return all(history.first_seen == found.last for history in found.models)
+
+
+def unchanged(found: Overview) -> str:
+    """What stands where changes would."""
+    if is_beginning(found):
+        return "This is the first day with a run: there is nothing to compare it with."
+    return f"No model changed its status on {day_text(found.last)}."
 
 
 def standing_lines(found: Overview) -> list[str]:
@@ -148,6 +169,8 @@ def chance(p: float) -> str:
 
 def budget_sentence(drift: DriftReport) -> str:
     """What the drift report is worth."""
+    if not drift.series:
+        return f"No model was measured on {2 * SHORTEST_SIDE} days yet, which a change point takes to be seen."
     return (
         f"{plural(drift.series, 'series', 'series')} of daily values searched; if nothing had changed, the chance of "
         f"any alarm below would be at most {100 * drift.budget:g} %."

@@ -11,14 +11,16 @@ LONGEST = 60_000
 """Bytes; GitHub cuts a comment at 65,536 characters and a job summary at 1 MiB."""
 LONGEST_TEXT = 120
 SIGNS = {"good": "✅", "half": "🟡", "bad": "❌", "cannot": "➖", "unknown": "❔"}
-_ACTIVE = re.compile(r"([\\`*_{}\[\]()+!|<>&~:$])")
-_MENTION = re.compile(r"([@#])")
+_ACTIVE = re.compile(r"([\\`*\[\]|<>&~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//))")
+"""An underscore between letters marks nothing, and a colon makes nothing but an address."""
+_MENTION = re.compile(r"([@#]|:(?=[a-zA-Z+-][\w+-]*:))")
+"""People, issues and pictures (`:tada:`)."""
 _ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is: a model's name must not become a link, a mention or a tag."""
-    # A backslash does not stop a mention or an issue's number; nothing between the sign and the name does.
+    # GitHub looks for these after the backslashes are gone; a sign without width in between stops it.
     inert = _MENTION.sub(r"\1&#8203;", _ACTIVE.sub(r"\\\1", visible(text)))
     return _ADDRESS.sub(r"\1\\.", inert)
 

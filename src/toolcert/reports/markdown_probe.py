@@ -7,7 +7,7 @@ from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.labels import label_of
 from toolcert.reports.markdown import SIGNS, code, document, escape, prose, short, table
 from toolcert.reports.text import count, plural, seconds
-from toolcert.reports.verdicts import caveat_of, score_of, verdict_of
+from toolcert.reports.verdicts import caveat_of, score_of, still_open, verdict_of
 
 SHOWN_CAUSES = 30
 
@@ -20,6 +20,7 @@ def probe_markdown(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # n
         [f"### {escape(summary.headline)}"],
         [escape(" ".join(summary.lines))] if summary.lines else [],
         table(["Model", ">Score", "Verdict", ">Reliable", ">Call, s", "Main reason"], models),
+        [escape(still_open(summary))] if still_open(summary) else [],
         table(["Finding", "Severity", ">Models", "What"], causes) if causes else [],
         [_sum(summary)],
         noun="model",

@@ -9,10 +9,16 @@ import msgspec
 
 from toolcert.core.values import Value
 from toolcert.reports.json_compare import CompareReport
+from toolcert.reports.json_history import HistoryReport
 from toolcert.reports.json_report import ProbeReport, VerifyReport
 
 HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
-REPORTS: Mapping[str, type[Value]] = {"probe": ProbeReport, "verify": VerifyReport, "compare": CompareReport}
+REPORTS: Mapping[str, type[Value]] = {
+    "probe": ProbeReport,
+    "verify": VerifyReport,
+    "compare": CompareReport,
+    "history": HistoryReport,
+}
 
 
 def schema(job: str) -> dict[str, Any]:

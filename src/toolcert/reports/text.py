@@ -82,6 +82,8 @@ def seconds(value: float | None) -> str:
     """Seconds with as many digits as matter."""
     if value is None:
         return NO_VALUE
+    if value < 0.01:
+        return f"{value:.3f}"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 

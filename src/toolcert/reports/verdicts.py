@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolcert.core.findings import Severity
-from toolcert.probes.scorecard import Category, FindingCount, ModelSummary, Recommendation
+from toolcert.core.statistics import Certainty, runs_needed
+from toolcert.probes.scorecard import Category, FindingCount, ModelSummary, ProbeSummary, Recommendation
 from toolcert.reports.text import NO_VALUE, plural
 
 _RECOMMENDATIONS = {
@@ -54,3 +55,13 @@ def caveat_of(model: ModelSummary) -> str:
     """What must stand beside a good verdict: points add up even where something an agent needs is broken."""
     errors = errors_of(model)
     return plural(len(errors), "error") if errors and verdict_of(model)[0] == "good" else ""
+
+
+def still_open(summary: ProbeSummary) -> str:
+    """How many clean runs would decide a reliability whose interval lies across the threshold; empty without one."""
+    figures = [model.reliability for model in summary.models if model.reliability.rate.n]
+    decided = (Certainty.PROVEN, Certainty.UNRELIABLE)
+    if summary.threshold >= 1 or all(figure.certainty in decided for figure in figures):
+        return ""
+    threshold, runs = summary.threshold, runs_needed(summary.threshold)
+    return f"An interval across {threshold:g} decides nothing yet; {runs} clean runs would (--iterations {runs})."

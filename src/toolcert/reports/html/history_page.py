@@ -62,6 +62,8 @@ class HistoryPage(Value):
     facts: tuple[tuple[str, str], ...]
     last: str
     changes: tuple[ChangeRow, ...]
+    unchanged: str
+    """What stands there where nothing changed."""
     earlier: tuple[ChangeRow, ...]
     timeline: Timeline
     notes: tuple[Note, ...]
@@ -69,6 +71,8 @@ class HistoryPage(Value):
     outages: tuple[Outage, ...]
     drift: tuple[DriftRow, ...]
     budget: str
+    searched: bool
+    """Whether there were days enough to look for drift."""
     last_good: tuple[str, ...]
     totals: tuple[DailyTotals, ...]
     patterns: tuple[PatternRow, ...]
@@ -94,12 +98,13 @@ _TOOLS = {"days": days, "trend": trend, "words": words, "signs": SIGNS, "statuse
 def _page(found: Overview) -> HistoryPage:
     noted = notes(found)
     return HistoryPage(
-        span=f"{words.day_text(found.first)} to {words.day_text(found.last, year=True)}",
+        span=words.window_text(found.first, found.last),
         headline=visible(words.headline(found)),
         lines=tuple(visible(line) for line in words.standing_lines(found)),
         facts=facts(found),
         last=words.day_text(found.last),
         changes=change_rows(found),
+        unchanged=words.unchanged(found),
         earlier=earlier_rows(found),
         timeline=timeline(found, noted),
         notes=tuple(noted),
@@ -107,6 +112,7 @@ def _page(found: Overview) -> HistoryPage:
         outages=found.outages,
         drift=tuple(_drift_row(change) for change in found.drift.changes),
         budget=words.budget_sentence(found.drift),
+        searched=bool(found.drift.series),
         last_good=_last_good(found),
         totals=tuple(reversed(found.totals)),
         patterns=tuple(_pattern(pattern, found) for pattern in found.patterns),

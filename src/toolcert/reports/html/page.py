@@ -48,6 +48,7 @@ def _environment() -> Environment:
     environment.filters.update(
         count=text.count,
         percent=text.percent,
+        plural=text.plural,
         seconds=text.seconds,
         duration=text.duration,
         visible=text.visible,

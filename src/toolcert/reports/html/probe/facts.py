@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.reports.text import count, duration, percent, plural, visible
+from toolcert.reports.verdicts import still_open
 
 
 def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
@@ -28,10 +29,11 @@ def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
 
 
 def ranking_note(summary: ProbeSummary) -> str:
-    """What the reliability column measures."""
+    """What the reliability column measures, and what would settle it."""
     probe = next((model.reliability.probe for model in summary.models if model.reliability.probe), "")
     where = f" in {probe}" if probe else ""
-    return f"Reliable: called, arguments right, result used{where}. Whisker: 95 % interval; dashed: the threshold."
+    measured = f"Reliable: called, arguments right, result used{where}."
+    return f"{measured} Whisker: 95 % interval; dashed: the threshold. {still_open(summary)}".rstrip()
 
 
 def matrix_note(summary: ProbeSummary) -> str:
