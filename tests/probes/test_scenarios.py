@@ -315,6 +315,34 @@ def test_a_missing_file_is_a_clear_error(tmp_path: Path) -> None:
         load_scenarios(tmp_path / "nowhere.yaml")
 
 
+BOMB = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)), "name: x"])
+MERGES = "\n".join(
+    ["a0: &a0 {k: v}", *(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 12))]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param(BOMB, "bomb.yaml", id="aliases of aliases"),
+        pytest.param(MERGES, "merges.yaml", id="merges of merges"),
+        pytest.param("name: &a [*a]", "circle.yaml", id="an alias inside itself"),
+        pytest.param("[" * 5000, "deep.yaml", id="very deep"),
+        pytest.param(f"name = {'[' * 5000}{']' * 5000}", "deep.toml", id="very deep TOML"),
+        pytest.param("? [a, b]\n: c", "key.yaml", id="a list as a key"),
+    ],
+)
+def test_a_file_that_stands_for_more_than_it_says_is_refused_at_once(tmp_path: Path, text: str, name: str) -> None:
+    with pytest.raises(ScenarioError, match=name):
+        load_scenarios(written(tmp_path, text, name))
+
+
+def test_a_mistake_in_a_merged_key_is_found_where_it_was_written(tmp_path: Path) -> None:
+    text = "common: &common\n  wrong: 1\n" + BOOKING + "<<: *common\n"
+    with pytest.raises(ScenarioError, match=r"scenario\.yaml:[12]: "):
+        load_scenarios(written(tmp_path, text))
+
+
 def test_two_scenarios_of_one_name_are_refused(tmp_path: Path) -> None:
     first, second = (written(tmp_path, BOOKING, name) for name in ("one.yaml", "two.yaml"))
     with pytest.raises(UsageError, match="two scenarios are called book_flight"):

@@ -13,6 +13,8 @@ from toolcert.core.errors import ScenarioError
 
 Place: TypeAlias = tuple[str | int, ...]
 """The way to a value: keys and positions."""
+MOST_VALUES = 20_000
+"""With every alias written out: ten lines of YAML can stand for more values than there is memory."""
 _HEADER = re.compile(r"\s*(\[{1,2})([^\[\]]+)\]{1,2}\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*")(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"))*)\s*=""")
 
@@ -40,35 +42,43 @@ def read_document(path: Path) -> Document:
         raise ScenarioError(
             f"cannot read {path}: {error}.", remedy="Check the path and the encoding (UTF-8)."
         ) from None
-    return _read_toml(path, text) if path.suffix.lower() == ".toml" else _read_yaml(path, text)
+    try:
+        return _read_toml(path, text) if path.suffix.lower() == ".toml" else _read_yaml(path, text)
+    except RecursionError:
+        raise ScenarioError(f"{path}: nested too deeply, or an alias inside itself.") from None
 
 
 def _read_yaml(path: Path, text: str) -> Document:
     loader = yaml.SafeLoader(text)
+    lines: dict[Place, int] = {}
+    value = None
     try:
         node = loader.get_single_node()
-        value = loader.construct_document(node) if node is not None else None
+        if node is not None:
+            _mark(path, node, (), lines)  # first, because building the value of a hostile file may never end
+            value = loader.construct_document(node)
+            _mark(path, node, (), lines)  # again, because merged keys (`<<`) have come to their places
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = mark.line + 1 if mark else 1
         raise ScenarioError(f"{path}:{line}: not valid YAML: {problem or error}.") from None
     finally:
         loader.dispose()
-    lines: dict[Place, int] = {}
-    if node is not None:
-        _mark(node, (), lines)
     return Document(path, value, lines)
 
 
-def _mark(node: yaml.Node, place: Place, lines: dict[Place, int]) -> None:
+def _mark(path: Path, node: yaml.Node, place: Place, lines: dict[Place, int]) -> None:
+    if len(lines) > MOST_VALUES:
+        raise ScenarioError(f"{path}: more than {MOST_VALUES} values, with every alias written out.")
     lines.setdefault(place, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            lines[*place, key.value] = key.start_mark.line + 1
-            _mark(value, (*place, key.value), lines)
+            name = key.value if isinstance(key, yaml.ScalarNode) else ""
+            lines[*place, name] = key.start_mark.line + 1
+            _mark(path, value, (*place, name), lines)
     elif isinstance(node, yaml.SequenceNode):
         for position, value in enumerate(node.value):
-            _mark(value, (*place, position), lines)
+            _mark(path, value, (*place, position), lines)
 
 
 def _read_toml(path: Path, text: str) -> Document:
