@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcert.core.requests import RequestKind
-from toolcert.endpoints.addresses import api_roots, door
+from toolcert.endpoints.addresses import api_roots, door, endpoint_name
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ def test_chat_address(given: str, chat: str) -> None:
 
 def test_an_address_without_version_is_tried_both_ways() -> None:
     assert api_roots("http://h/proxy") == ("http://h/proxy/v1", "http://h/proxy")
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("http://localhost:8000/v1", "localhost:8000"),
+        ("localhost:8000", "localhost:8000"),
+        ("https://user:secret@api.example.com/v1", "api.example.com"),
+        ("", ""),
+    ],
+)
+def test_an_endpoint_without_a_name_is_called_by_its_host(address: str, name: str) -> None:
+    """Names stand in every report: a password in the address must not."""
+    assert endpoint_name(address) == name

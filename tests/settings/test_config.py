@@ -8,6 +8,7 @@ import pytest
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.settings import Config, load_config, resolve
+from toolcert.settings.toml_lines import line_of, lines_of
 
 GOOD = """
 # a comment
@@ -93,3 +94,11 @@ def test_files_are_sought_beside_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("x")
     loaded = config(tmp_path, "[endpoints.a]\nca_bundle = 'ca.pem'\n")
     assert loaded.endpoints["a"]["ca_bundle"] == str(tmp_path / "ca.pem")
+
+
+def test_lines_are_found_in_arrays_of_tables_and_behind_quoted_keys() -> None:
+    text = '[[runs]]\nname = "a"\n[[runs]]\nname = "b"\n[runs.more]\nx = 1\n["a.b"]\n"c.d" = 2\n'
+    assert lines_of(text)["runs", 1, "name"] == 4
+    assert line_of(text, ("runs", 1, "more", "x")) == 6
+    assert line_of(text, ("a.b", "c.d", "deeper")) == 8
+    assert line_of(text, ("elsewhere",)) == 1

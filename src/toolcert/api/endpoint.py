@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from toolcert.core.errors import UsageError
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec, Timeouts
+from toolcert.endpoints.addresses import endpoint_name
 
 
 class Endpoint:
@@ -37,7 +37,8 @@ class Endpoint:
         unknown = set(settings) - set(EndpointSpec.__struct_fields__)
         if unknown:
             raise UsageError(f"an endpoint has no setting {', '.join(sorted(unknown))}.")
-        self.spec = EndpointSpec(name=name or default_name(base_url, settings), base_url=base_url, **settings)
+        name = name or endpoint_name(base_url) or settings.get("dialect", "openai")
+        self.spec = EndpointSpec(name=name, base_url=base_url, **settings)
         self.model, self.exclude = tuple(model), tuple(exclude)
         self.key = Secret(api_key, source="the argument api_key") if isinstance(api_key, str) else api_key
 
@@ -57,12 +58,6 @@ class Endpoint:
 
     def __repr__(self) -> str:
         return f"Endpoint({self.spec.name!r}, {self.spec.dialect}, {self.spec.base_url!r})"
-
-
-def default_name(base_url: str, settings: dict[str, Any]) -> str:
-    """The host (and port) of a URL, or the dialect where there is none."""
-    host = urlsplit(base_url if "//" in base_url else f"//{base_url}").netloc.rpartition("@")[2]
-    return host or str(settings.get("dialect", "openai"))
 
 
 def as_endpoint(given: Endpoint | str) -> Endpoint:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from toolcert.endpoints.steps import Step
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "bright_black")}
-_NEEDED = frozenset({"DNS", "TLS", "authentication", "chat"})
-"""Without these nothing can be measured; the other steps are about how well."""
 
 
 @click.command(cls=SettingsCommand, short_help="Find out why an endpoint does not work.")
@@ -70,8 +68,10 @@ def _show(step: Step) -> None:
 
 
 def _exit_code(steps: list[Step]) -> ExitCode:
+    from toolcert.endpoints.doctor import ESSENTIAL
+
     bad = {step.name for step in steps if step.health == "failed"}
-    if bad & _NEEDED:
+    if bad & ESSENTIAL:
         return ExitCode.NOTHING_MEASURED
     return ExitCode.FAILED if bad else ExitCode.OK
 

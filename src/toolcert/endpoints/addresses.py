@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from toolcert.core.requests import RequestKind
 
@@ -43,9 +43,8 @@ def names_a_deployment(url: str) -> bool:
 
 
 def endpoint_name(base_url: str) -> str:
-    """What to call an endpoint that the user gave only as an address."""
-    parts: SplitResult = urlsplit(base_url)
-    return parts.netloc
+    """What to call an endpoint that the user gave only as an address: host and port, never a name and password."""
+    return urlsplit(base_url if "//" in base_url else f"//{base_url}").netloc.rpartition("@")[2]
 
 
 def _without_door(path: str) -> str:

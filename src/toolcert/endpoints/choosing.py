@@ -99,7 +99,7 @@ def _choose(
         layers = Layers(settings, table, preset, explicit=explicit)
     base_url: str = layers.value("base_url") or ""
     dialect: str = layers.value("dialect") or "openai"
-    name = name or (endpoint_name(base_url) if base_url else dialect)
+    name = name or endpoint_name(base_url) or dialect
     key = _key(name, layers, preset, ask_key)
     spec = EndpointSpec(
         name=name,

@@ -30,8 +30,8 @@ _WEATHER = tool(
     "The current weather in a city.",
     {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
-_ESSENTIAL = frozenset({"DNS", "TLS", "authentication", "chat"})
-"""Nothing after one of these can succeed when it fails."""
+ESSENTIAL = frozenset({"DNS", "TLS", "authentication", "chat"})
+"""Nothing after one of these can succeed when it fails; the other steps are about how well."""
 _BUFFERED = "Proxies that buffer answers do this; ask the server directly to compare."
 _REMEDIES = {
     FaultKind.RATE_LIMITED: "Wait, or lower --concurrency and --rpm.",
@@ -58,7 +58,7 @@ class Doctor:
         for name, check in self._checks().items():
             step = skipped(name, f"not tried, because {blocked} failed") if blocked else await _timed(name, check)
             yield step
-            if step.health is Health.FAILED and name in _ESSENTIAL:
+            if step.health is Health.FAILED and name in ESSENTIAL:
                 blocked = name
 
     def _checks(self) -> dict[str, Callable[[], Awaitable[Step]]]:

@@ -4,34 +4,48 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
-_HEADER = re.compile(r"^\s*\[\[?(.+?)\]\]?\s*(#.*)?$")
+Place: TypeAlias = tuple[str | int, ...]
+"""The way to a value: keys, and positions in arrays of tables."""
+_HEADER = re.compile(r"^\s*(\[\[?)(.+?)\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
-def line_of(text: str, keys: tuple[str, ...]) -> int:
+def line_of(text: str, keys: Place) -> int:
     """Line (1-based) of a key, or of the nearest thing around it that has one."""
-    best_line, best_depth = 1, 0
-    for number, path in _keyed_lines(text):
-        depth = _common(path, keys)
-        if depth > best_depth:
-            best_line, best_depth = number, depth
-    return best_line
+    lines = lines_of(text)
+    around = (lines.get(keys[:depth]) for depth in range(len(keys), 0, -1))
+    return next((line for line in around if line is not None), 1)
 
 
-def _keyed_lines(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    table: tuple[str, ...] = ()
+def lines_of(text: str) -> dict[Place, int]:
+    """The lines (1-based) of headers and keys; what is inside an inline table is found at its key."""
+    lines: dict[Place, int] = {}
+    counts: dict[Place, int] = {}
+    table: Place = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
-            table = _split_key(header[1])
-            yield number, table
+            table = _table(_parts(header[2]), counts, array=header[1] == "[[")
+            lines.setdefault(table, number)
         elif key := _KEY.match(line):
-            yield number, (*table, *_split_key(key[1]))
+            lines.setdefault((*table, *_parts(key[1])), number)
+    return lines
 
 
-def _split_key(dotted: str) -> tuple[str, ...]:
+def _table(parts: tuple[str, ...], counts: dict[Place, int], *, array: bool) -> Place:
+    """The place of a table header; inside an array of tables that is its latest element."""
+    place: Place = ()
+    for depth, part in enumerate(parts, start=1):
+        place = (*place, part)
+        if array and depth == len(parts):
+            counts[place] = counts.get(place, -1) + 1
+        if place in counts:
+            place = (*place, counts[place])
+    return place
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
     """The parts of a dotted, perhaps quoted key."""
     node: Any
     try:
@@ -43,8 +57,3 @@ def _split_key(dotted: str) -> tuple[str, ...]:
         part, node = next(iter(node.items()))
         parts.append(part)
     return tuple(parts)
-
-
-def _common(path: tuple[str, ...], keys: tuple[str, ...]) -> int:
-    """How far `path` leads towards `keys`; 0 when it leads elsewhere."""
-    return len(path) if path == keys[: len(path)] else 0

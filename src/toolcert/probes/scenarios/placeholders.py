@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any, Protocol
 
-from toolcert.probes.scenarios.places import Place
+from toolcert.settings.toml_lines import Place
 
 KINDS = ("word", "number")
 _PLACEHOLDER = re.compile(rf"\{{\{{\s*({'|'.join(KINDS)})(?:\s*:\s*([\w -]+?))?\s*\}}\}}")

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import yaml
 
 from toolcert.core.errors import ScenarioError
+from toolcert.settings.toml_lines import Place, lines_of
 
-Place: TypeAlias = tuple[str | int, ...]
-"""The way to a value: keys and positions."""
 MOST_VALUES = 20_000
 """With every alias written out: ten lines of YAML can stand for more values than there is memory."""
-_HEADER = re.compile(r"\s*(\[{1,2})([^\[\]]+)\]{1,2}\s*(?:#.*)?$")
-_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*")(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"))*)\s*=""")
 
 
 class Document:
@@ -87,34 +84,4 @@ def _read_toml(path: Path, text: str) -> Document:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         raise ScenarioError(f"{path}:{line[1] if line else 1}: not valid TOML: {error}.") from None
-    return Document(path, value, _toml_lines(text))
-
-
-def _toml_lines(text: str) -> dict[Place, int]:
-    """The lines of headers and keys; a value inside an inline table is found at its key."""
-    lines: dict[Place, int] = {}
-    counts: dict[Place, int] = {}
-    table: Place = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
-            table = _table(_parts(header[2]), counts, array=header[1] == "[[")
-            lines.setdefault(table, number)
-        elif key := _KEY.match(line):
-            lines.setdefault((*table, *_parts(key[1])), number)
-    return lines
-
-
-def _table(parts: list[str], counts: dict[Place, int], *, array: bool) -> Place:
-    """The place of a table header; inside an array of tables that is its latest element."""
-    place: Place = ()
-    for depth, part in enumerate(parts, start=1):
-        place = (*place, part)
-        if array and depth == len(parts):
-            counts[place] = counts.get(place, -1) + 1
-        if place in counts:
-            place = (*place, counts[place])
-    return place
-
-
-def _parts(dotted: str) -> list[str]:
-    return [part.strip().strip('"') for part in dotted.split(".")]
+    return Document(path, value, lines_of(text))

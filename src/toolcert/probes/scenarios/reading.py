@@ -11,8 +11,9 @@ from toolcert.core.requests import tool
 from toolcert.core.schema import SchemaJudge
 from toolcert.core.values import JsonObject
 from toolcert.probes.scenarios.placeholders import misspelt
-from toolcert.probes.scenarios.places import Document, Place
+from toolcert.probes.scenarios.places import Document
 from toolcert.probes.scenarios.values import Accepted, ExpectedCall, ExpectedText, Scenario
+from toolcert.settings.toml_lines import Place
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ROLES = ("system", "developer", "user", "assistant", "tool")
