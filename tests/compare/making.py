@@ -202,5 +202,5 @@ class Deployment:
             columns.tokens.append(NO_TOKENS)
             columns.sampling.append(0)
             finish = "tool_calls" if called else "stop"
-            columns.kind.append(data.kinds.code((called, finish, called or None, None, False, int(called), 1)))
+            columns.kind.append(data.kinds[called, finish, called or None, None, False, int(called), 1])
         return data

@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 from toolcert.runs.codes import NO_TOKENS
 
-CHUNK = 64
+CHUNK = 32
 """Lines read together; a row is found again from the beginning of its chunk."""
 MASK_32 = 0xFFFF_FFFF
 MASK_16 = 0xFFFF

@@ -6,6 +6,8 @@ found valid is taken as valid, and only what it did not is judged again: that is
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import islice, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,8 @@ from toolcert.compare.resultrows import (
     Asked,
     Call,
     ResultRow,
-    decode_answer,
+    decode_answers,
+    decode_request,
     decode_row,
     first_choice,
 )
@@ -54,24 +57,42 @@ def read_results(path: Path, label: str, reading: Reading) -> RunData:
     keep_freed_memory()
     data = RunData(label, path, None, reading.by)
     whole = reading.requests or reading.by is not None
-    reader, decode = (_WholeRows(data, reading), decode_row) if whole else (_Answers(data, reading), decode_answer)
-    offset = 0
+    reader = _WholeRows(data, reading) if whole else _Answers(data, reading)
+    offset = number = 0
     with path.open("rb", buffering=BUFFER) as file:
-        for number, line in enumerate(file):
-            if not number % CHUNK:
-                data.columns.mark(offset)
-            offset += len(line)
-            try:
-                row = decode(line)
-            except (msgspec.DecodeError, UnicodeError) as error:
-                if line.endswith(b"\n") and not line.isspace():
-                    raise _not_results(path, number + 1, error) from error
-                data.torn = not line.isspace()
-            else:
-                if number < LOOKED_AT or not number % CHUNK:
-                    data.identities[_identity(row, line)] += 1
-                reader.add(row, line)
+        while lines := list(islice(file, CHUNK)):
+            data.columns.mark(offset)
+            offset += sum(map(len, lines))
+            rows = None if whole else decode_answers(lines)
+            if rows is None:
+                lines, rows = _decode_each(data, lines, number)
+            number += CHUNK
+            _note_identities(data, rows, lines)
+            reader.add(rows, lines)
     return data
+
+
+def _decode_each(data: RunData, lines: list[bytes], before: int) -> tuple[list[bytes], Sequence[AnswerRow]]:
+    """Lines that hold a row, and their rows; blank lines and a last one that was cut off hold none."""
+    kept, rows = [], []
+    for number, line in enumerate(lines, before + 1):
+        if line.isspace():
+            continue
+        try:
+            rows.append(decode_row(line))
+            kept.append(line)
+        except (msgspec.DecodeError, UnicodeError) as error:
+            if line.endswith(b"\n"):
+                raise _not_results(data.path, number, error) from error
+            data.torn = True
+    return kept, rows
+
+
+def _note_identities(data: RunData, rows: Sequence[AnswerRow], lines: list[bytes]) -> None:
+    """Who answered: on all of the first rows, then on the first of each chunk."""
+    looked_at = None if len(data.columns) < LOOKED_AT else 1
+    for row, line in zip(rows[:looked_at], lines[:looked_at], strict=True):
+        data.identities[_identity(row, line)] += 1
 
 
 def _not_results(path: Path, number: int, error: Exception) -> InputError:
@@ -95,42 +116,38 @@ class _Answers:
         self._columns = data.columns
         self._offers = Offers()
         self._hashes = digest_hashes if reading.digests else quick_hashes
-        self._keep_index = data.columns.index.append
-        self._keep_tokens = data.columns.tokens.append
-        self._keep_payload = data.columns.payload.append
-        self._keep_names = data.columns.names.append
-        self._keep_kind = data.columns.kind.append
-        self._code = data.kinds.code
 
-    def add(self, row: AnswerRow, line: bytes, turns: int = 0) -> None:
-        self._keep_index(row.data_index & MASK_32)
-        response = row.response
-        if row.status != SUCCESS or response is None or not response.choices:
-            self._add_without_calls(_UNMEASURED, None)
-            return
-        choice, usage = response.choices[0], response.usage
-        tokens = None if usage is None else usage.prompt_tokens
-        finish = row.finish_reason or choice.finish_reason
-        calls = choice.message.tool_calls
-        if not calls:
-            self._add_without_calls((False, finish, None, None, False, 0, turns), tokens)
-            return
-        self._keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
-        payload, names = self._hashes(calls)
-        self._keep_payload(payload & MASK_32)
-        self._keep_names(names & MASK_16)
-        valid = True if self.trusting and row.tool_calls_valid else self._judge(row, calls, line)
-        key = (True, finish, valid, None, bool(choice.message.content), len(calls), turns)
-        self._keep_kind(self._code(key))
+    def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
+        """Keep the rows of these lines."""
+        self._keep(rows, lines, repeat(0))
 
-    def _add_without_calls(self, key: KindKey, tokens: int | None) -> None:
-        self._keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
-        self._keep_payload(0)
-        self._keep_names(0)
-        self._keep_kind(self._code(key))
+    def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Iterable[int]) -> None:
+        """One loop without calls in the common cases: here is where the time of a comparison goes."""
+        columns, codes, hashes = self._columns, self._data.kinds, self._hashes
+        keep_tokens, keep_payload = columns.tokens.append, columns.payload.append
+        keep_names, keep_kind = columns.names.append, columns.kind.append
+        columns.index.extend([row.data_index & MASK_32 for row in rows])
+        for row, line, turn in zip(rows, lines, turns, strict=False):
+            tokens, payload, names, response, key = None, 0, 0, row.response, _UNMEASURED
+            if row.status == SUCCESS and response is not None and response.choices:
+                choice, usage = response.choices[0], response.usage
+                tokens = None if usage is None else usage.prompt_tokens
+                finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
+                if calls:
+                    payload, names = hashes(calls)
+                    valid = self._judge(row, calls, line)
+                    key = (True, finish, valid, None, bool(choice.message.content), len(calls), turn)
+                else:
+                    key = (False, finish, None, None, False, 0, turn)
+            keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
+            keep_payload(payload & MASK_32)
+            keep_names(names & MASK_16)
+            keep_kind(codes[key])
 
     def _judge(self, row: AnswerRow, calls: list[Call], line: bytes) -> bool | None:
         """Whether all calls are valid by our rules; None where their schemas cannot tell."""
+        if self.trusting and row.tool_calls_valid:
+            return True
         offer = self._offers.read(bytes(_request_of(row, line).tools))
         verdicts: list[bool | None] = []
         buckets: list[str] = []
@@ -152,7 +169,12 @@ class _WholeRows(_Answers):
         super().__init__(data, reading)
         self._samplings: dict[Any, int] = {}
 
-    def add(self, row: AnswerRow, line: bytes, turns: int = 0) -> None:
+    def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
+        """Keep the rows of these lines."""
+        self._keep(rows, lines, [self._keep_request(row, line) for row, line in zip(rows, lines, strict=True)])
+
+    def _keep_request(self, row: AnswerRow, line: bytes) -> int:
+        """Keep what was asked; gives back the number of turns."""
         request = _request_of(row, line)
         offer = self._offers.read(bytes(request.tools))
         messages = _decode(request.messages) if request.messages else None
@@ -164,7 +186,6 @@ class _WholeRows(_Answers):
             "parallel_tool_calls": request.parallel_tool_calls,
             "response_format": request.response_format,
         }
-        super().add(row, line, turns)
         self._columns.content.append(content_number(content_hash(body, offer.digest)))
         self._columns.sampling.append(self._sampling(request))
         if self._data.grouped:
@@ -172,6 +193,7 @@ class _WholeRows(_Answers):
             calls = (choice.message.tool_calls or []) if choice is not None else []
             names = tuple([str(call.function.name) for call in calls])
             self._data.add_group(Shape(names=names, tools=len(offer.tools or ()), turns=turns))
+        return turns
 
     def _sampling(self, asked: Asked) -> int:
         """Few combinations occur, so each is hashed once."""
@@ -186,7 +208,7 @@ class _WholeRows(_Answers):
 
 
 def _request_of(row: AnswerRow, line: bytes) -> Asked:
-    return row.request if isinstance(row, ResultRow) else decode_row(line).request
+    return row.request if isinstance(row, ResultRow) else decode_request(line)
 
 
 def _identity(row: AnswerRow, line: bytes) -> Identity:

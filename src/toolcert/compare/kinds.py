@@ -40,18 +40,13 @@ class Kind(Value):
         return self.called is False and self.finish == "tool_calls"
 
 
-class Kinds:
-    """Codes for kinds, in the order they were met."""
+class Kinds(dict[KindKey, int]):
+    """The codes of kinds, in the order they were met; a new one is entered when it is looked up."""
 
     def __init__(self) -> None:
-        self._codes: dict[KindKey, int] = {}
+        super().__init__()
         self._by_flags: dict[int, int] = {}
         self.kinds: list[Kind] = []
-
-    def code(self, key: KindKey) -> int:
-        """The code of one kind."""
-        code = self._codes.get(key)
-        return self._enter(key) if code is None else code
 
     def codes_of_flags(self, flags: tuple[int, ...]) -> list[int]:
         """The codes of kinds written as flags; nearly all have been met before."""
@@ -63,18 +58,18 @@ class Kinds:
     def _code_of_flags(self, flags: int) -> int:
         facts = facts_of(flags)
         key = (facts.called, facts.finish, facts.valid, facts.correct, facts.text_beside, facts.calls, facts.turns)
-        code = self._by_flags[flags] = self.code(key)
+        code = self._by_flags[flags] = self[key]
         return code
 
-    def _enter(self, key: KindKey) -> int:
+    def __missing__(self, key: KindKey) -> int:
         called, finish, valid, correct, text_beside, calls, turns = key
         finish = finish if finish in _REASONS else OTHER
         if len(self.kinds) >= MAX_KINDS:
             calls, turns = min(calls, 2), 0
         known = (called, finish, valid, correct, text_beside, calls, turns)
-        if known in self._codes:
-            return self._codes[known]
-        code = self._codes[known] = len(self.kinds)
+        if known in self:
+            return self[known]
+        code = self[known] = len(self.kinds)
         self.kinds.append(
             Kind(
                 called=called,

@@ -9,7 +9,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, repeat
-from operator import eq
+from operator import eq, sub
 from typing import Any
 
 from toolcert.compare.columns import token_difference
@@ -132,15 +132,12 @@ class Pairing:
     def token_differences(self, which: int = 0) -> Counter[tuple[int, int]]:
         """Prompt tokens of a run minus the baseline's, by number of turns, where both are known."""
         run, partners = self.others[which]
-        own, theirs = self.baseline.columns, run.columns.tokens
-        differences: Counter[tuple[int, int]] = Counter()
-        if NOBODY not in partners and own.tokens == array("H", map(theirs.__getitem__, partners)):
-            known = Counter(compress(own.kind, map(NO_TOKENS.__ne__, own.tokens)))
-            differences.update({(kind, 0): count for kind, count in known.items()})
-        else:
-            for kind, tokens, partner in zip(own.kind, own.tokens, partners, strict=True):
-                if partner >= 0 and tokens != NO_TOKENS and theirs[partner] != NO_TOKENS:
-                    differences[kind, theirs[partner] - tokens] += 1
+        own, tokens = self.baseline.columns, run.columns.tokens
+        theirs = array("H", map(tokens.__getitem__, partners)) if len(tokens) else array("H")
+        conditions = map(NO_TOKENS.__ne__, own.tokens), map(NO_TOKENS.__ne__, theirs), map(NOBODY.__ne__, partners)
+        known = map(all, zip(*conditions, strict=False))
+        rows = zip(own.kind, map(sub, theirs, own.tokens), strict=False)
+        differences = Counter(compress(rows, known))
         result: Counter[tuple[int, int]] = Counter()
         for (kind, difference), count in differences.items():
             result[self.baseline.kinds.kinds[kind].turns, token_difference(difference, 0)] += count

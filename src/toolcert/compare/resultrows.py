@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,8 +14,6 @@ from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject
 
 SUCCESS = "success"
-_START = b'{"data_index":'
-_NUMBER = len(_START)
 _RESPONSE = b'"response":'
 
 
@@ -88,6 +87,12 @@ class AnswerRow(msgspec.Struct, gc=False):
     tool_calls_valid: bool | None = None
 
 
+class RequestRow(msgspec.Struct, gc=False):
+    """A line of which only the request is wanted."""
+
+    request: Asked = Asked()
+
+
 class ResultRow(AnswerRow):
     """A line as the older verifiers write it."""
 
@@ -95,7 +100,8 @@ class ResultRow(AnswerRow):
 
 
 _decode_row = msgspec.json.Decoder(ResultRow).decode
-_decode_answer = msgspec.json.Decoder(AnswerRow).decode
+_decode_request = msgspec.json.Decoder(RequestRow).decode
+_decode_answers = msgspec.json.Decoder(list[AnswerRow]).decode
 
 
 def first_choice(row: AnswerRow) -> Choice | None:
@@ -115,18 +121,27 @@ def decode_row(line: bytes) -> ResultRow:
     return row
 
 
-def decode_answer(line: bytes) -> AnswerRow:
-    """One line without its request, which is most of it.
+def decode_request(line: bytes) -> Asked:
+    """The request of one line whose answer was read already."""
+    try:
+        return _decode_request(line).request
+    except msgspec.DecodeError:
+        return _decode_odd(line).request
 
-    The last `"response":` is tried as the start of the rest. Inside the request or the answer it would leave
-    braces unbalanced and not decode, and then, or where the number is not first, the whole line is read.
+
+def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
+    """Many lines without their requests, which are most of them, in one go; None where one must be read whole.
+
+    What stands before the first comma is usually the number, what stands from the last `"response":` on the rest.
+    Cut elsewhere, inside a text, the request or the answer, quotes or braces are left open and nothing decodes.
     """
     try:
-        row = _decode_answer(b"{" + line[line.rfind(_RESPONSE) :])
-        row.data_index = int(line[_NUMBER : line.index(b",")])
+        parts = [line[: line.index(b",") + 1] + line[line.rfind(_RESPONSE) :] for line in lines]
+        rows = _decode_answers(b"[" + b",".join(parts) + b"]")
     except ValueError:  # msgspec's errors are ValueErrors too
-        return decode_row(line)
-    return row if line.startswith(_START) else decode_row(line)
+        return None
+    numbered = [row for row in rows if row.data_index >= 0]
+    return rows if len(numbered) == len(lines) == len(rows) else None
 
 
 def _decode_odd(line: bytes) -> ResultRow:

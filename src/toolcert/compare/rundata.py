@@ -19,7 +19,7 @@ from toolcert.core.values import Value
 _SHOWN_ROWS = 8
 """Row numbers kept per bucket, for people to look at."""
 _KEPT_PLACES = 300
-LOOKED_AT = 2000
+LOOKED_AT = 1000
 """Rows from the start on which it is noted who answered; later the first row of each chunk stands for all of it."""
 _MAX_GROUPS = 0xFFFF
 

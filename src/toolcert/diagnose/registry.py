@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import NamedTuple, TypeAlias
 
 from toolcert.core.exchanges import Exchange
@@ -68,6 +70,17 @@ _kinds: dict[str, FindingKind] = {}
 _checks: list[_Registration] = []
 
 
+@cache
+def _import_all() -> None:
+    """Import every module of this package: one that registers a finding needs no entry anywhere else.
+
+    Done when the catalogue is first asked for, so that judging calls alone costs none of it.
+    """
+    package = import_module(__name__.rpartition(".")[0])
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+
+
 def declare(kind: FindingKind) -> FindingKind:
     """Enter a kind of finding that the wire, a probe, a dataset or a comparison raises itself."""
     if kind.code in _kinds:
@@ -93,6 +106,7 @@ def check(kind: FindingKind, when: When = When.ANY, *, chat_only: bool = False) 
 
 def kind_of(code: str) -> FindingKind:
     """The catalogue entry of a code; `args.schema.minLength` falls back to `args.schema`."""
+    _import_all()
     while code not in _kinds and "." in code:
         code = code.rpartition(".")[0]
     return _kinds[code]
@@ -100,6 +114,7 @@ def kind_of(code: str) -> FindingKind:
 
 def catalogue() -> Iterator[FindingKind]:
     """All kinds, by code."""
+    _import_all()
     return iter(sorted(_kinds.values(), key=lambda kind: kind.code))
 
 
@@ -113,6 +128,7 @@ def finding(
 
 def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
     """The checks that look at an answer of this form."""
+    _import_all()
     reply = view.reply
     return _checks_for(
         chat=view.request.kind is RequestKind.CHAT,

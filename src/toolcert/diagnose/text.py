@@ -22,9 +22,10 @@ _SCRIPTS = {
     "Thai": "\u0e00-\u0e7f",
     "Devanagari": "\u0900-\u097f",
 }
-_LATIN = re.compile("[A-Za-z]")
-_FOREIGN = re.compile(f"[{''.join(_SCRIPTS.values())}]")
-_GLUED = re.compile(f"[A-Za-z][{''.join(_SCRIPTS.values())}]|[{''.join(_SCRIPTS.values())}][A-Za-z]")
+# Compiled when first needed: most texts are ASCII, and these take long to compile.
+_LATIN = "[A-Za-z]"
+_FOREIGN = f"[{''.join(_SCRIPTS.values())}]"
+_GLUED = f"{_LATIN}{_FOREIGN}|{_FOREIGN}{_LATIN}"
 
 DEGENERATE = FindingKind(
     code="text.degenerate",
@@ -74,8 +75,8 @@ def _slips(view: View, text: str) -> Iterator[Evidence]:
     """A foreign letter glued to a Latin one, in a Latin text of a conversation without that script."""
     if text.isascii():
         return
-    match = _GLUED.search(text)
-    if match is None or len(_FOREIGN.findall(text)) * 10 > len(_LATIN.findall(text)):
+    match = re.search(_GLUED, text)
+    if match is None or len(re.findall(_FOREIGN, text)) * 10 > len(re.findall(_LATIN, text)):
         return
     script = next(name for name, letters in _SCRIPTS.items() if re.search(f"[{letters}]", match[0]))
     if not re.search(f"[{_SCRIPTS[script]}]", conversation_text(view.request)):

@@ -68,8 +68,6 @@ class _DetailPart(Value):
 
 
 _encoder = msgspec.json.Encoder()
-_head_decoder = msgspec.json.Decoder(Record)
-_detail_decoder = msgspec.json.Decoder(_DetailPart)
 _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 """The default itself: only that very object is left out of a line, an equal one is not."""
 
@@ -93,12 +91,12 @@ def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
 def decode_head(line: bytes) -> Record:
     """The verdict fields of a line, without decoding its evidence."""
     end = line.find(DETAIL_MARK)
-    return _head_decoder.decode(line if end < 0 else line[:end] + b"}")
+    return msgspec.json.decode(line if end < 0 else line[:end] + b"}", type=Record)
 
 
 def decode_record(line: bytes) -> Record:
     """A whole line."""
-    stored = _detail_decoder.decode(line).detail
+    stored = msgspec.json.decode(line, type=_DetailPart).detail
     detail = Detail(
         findings=stored.findings,
         exchanges=tuple(_restore(exchange) for exchange in stored.exchanges),
@@ -108,9 +106,17 @@ def decode_record(line: bytes) -> Record:
     return msgspec.structs.replace(decode_head(line), detail=detail)
 
 
+def kept_as(line: bytes) -> Keep:
+    """How much of its exchanges a line holds."""
+    exchanges = msgspec.json.decode(line, type=_DetailPart).detail.exchanges
+    if not exchanges:
+        return Keep.VERDICTS
+    return Keep.RAW if all(exchange.reply is None for exchange in exchanges) else Keep.ASSEMBLED
+
+
 def decode_replies(line: bytes) -> tuple[Reply, ...]:
     """The answers of a line as read: from the raw wire, or as kept by `Keep.ASSEMBLED`."""
-    exchanges = _detail_decoder.decode(line).detail.exchanges
+    exchanges = msgspec.json.decode(line, type=_DetailPart).detail.exchanges
     return tuple(exchange.reply or read_reply(_restore(exchange)) for exchange in exchanges)
 
 

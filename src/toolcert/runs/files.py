@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,8 @@ def output_errors(path: Path) -> Iterator[None]:
 
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     """Replace `path` by `chunks` in one step: a crash leaves the old file or the new one."""
+    import tempfile  # slow to load, and most commands write no such file
+
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -1,0 +1,80 @@
+"""Reading results files fast says the same as reading every line whole, however the lines are written."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from compare.making import Row, write_results
+from toolcert.compare import foreign
+from toolcert.compare.foreign import Reading, read_results
+from toolcert.compare.resultrows import decode_answers
+from toolcert.compare.rundata import RunData
+
+
+@pytest.fixture
+def usual(tmp_path: Path) -> list[dict[str, object]]:
+    """Lines of all kinds: with and without calls, failed, invalid, with text beside the call."""
+    rows = [
+        Row(
+            index=number,
+            called=(True, False, None, True)[number % 4],
+            arguments='{"wrong": 1}' if number % 5 == 0 else f'{{"word": "{number}"}}',
+            text="so" if number % 3 else "",
+            tokens=None if number % 7 == 0 else number,
+            valid=number % 5 != 0,
+        )
+        for number in range(200)
+    ]
+    return [json.loads(line) for line in write_results(tmp_path / "usual.jsonl", rows).read_text().splitlines()]
+
+
+def columns(data: RunData) -> list[list[object]]:
+    kinds = [data.kinds.kinds[code] for code in data.columns.kind]
+    facts = data.columns
+    return [list(column) for column in (facts.index, facts.payload, facts.names, facts.tokens, kinds)]
+
+
+def read_both_ways(path: Path, lines: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> tuple[RunData, ...]:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    fast = read_results(path, "fast", Reading(requests=False))
+    monkeypatch.setattr(foreign, "decode_answers", lambda _: None)
+    return fast, read_results(path, "whole", Reading(requests=False))
+
+
+def nested(line: dict[str, object]) -> dict[str, object]:
+    """The word that the fast way looks for, where it is something else."""
+    return {**line, "extra": {"response": {"choices": []}}}
+
+
+def reordered(line: dict[str, object]) -> dict[str, object]:
+    return dict(random.Random(3).sample(sorted(line.items()), len(line)))
+
+
+def numbered_otherwise(line: dict[str, object]) -> dict[str, object]:
+    """A first field whose name is as long as data_index, and whose value looks like a row number."""
+    return {"row_number": 7, **line}
+
+
+@pytest.mark.parametrize("written", [dict, nested, reordered, numbered_otherwise])
+def test_the_fast_way_says_what_the_whole_line_says(usual, written, tmp_path, monkeypatch):
+    fast, whole = read_both_ways(tmp_path / "results.jsonl", [written(line) for line in usual], monkeypatch)
+    assert len(whole.columns) == 200
+    assert columns(fast) == columns(whole)
+    assert fast.tallies.buckets == whole.tallies.buckets
+    assert fast.identities == whole.identities
+
+
+def test_usual_lines_are_read_the_fast_way(usual):
+    lines = [json.dumps(line).encode() + b"\n" for line in usual]
+    assert [row.data_index for row in decode_answers(lines) or ()] == list(range(200))
+
+
+def test_one_line_that_must_be_read_whole_does_not_slow_down_the_rest(usual):
+    """Only the lines read together with it are read whole."""
+    lines = [json.dumps(line).encode() + b"\n" for line in [*usual[:31], nested(usual[31]), *usual[32:64]]]
+    assert decode_answers(lines[:32]) is None
+    assert decode_answers(lines[32:]) is not None
