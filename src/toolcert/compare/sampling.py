@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import compress, islice
 from typing import NoReturn
 
 from toolcert.compare.answers import read_answer
@@ -56,8 +57,9 @@ def other_content(baseline: RunData, vendor: RunData, partners: array[int]) -> s
 
     Other sampling settings are refused as usual: files read without their requests show them only here.
     """
-    places = [place for place, partner in enumerate(partners) if partner != NOBODY]
-    looked_at = places[:: max(1, len(places) // _LOOKED_AT)]
+    matched = compress(range(len(partners)), map(NOBODY.__ne__, partners))
+    step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
+    looked_at = list(islice(matched, 0, None, step))
     differing = 0
     for place in looked_at:
         own, theirs = read_answer(baseline, place).request, read_answer(vendor, partners[place]).request

@@ -42,6 +42,14 @@ def names_a_deployment(url: str) -> bool:
     return _DEPLOYMENT.search(parts.path) is not None or (parts.hostname or "").endswith(AZURE_HOSTS)
 
 
+def is_azure(base_url: str) -> bool:
+    """Whether an address wants Azure's older URL form; its `/openai/v1` speaks plain OpenAI."""
+    parts = urlsplit(base_url)
+    if "/openai/v1" in parts.path:
+        return False
+    return (parts.hostname or "").endswith(AZURE_HOSTS) or "/openai/deployments/" in parts.path
+
+
 def endpoint_name(base_url: str) -> str:
     """What to call an endpoint that the user gave only as an address: host and port, never a name and password."""
     return urlsplit(base_url if "//" in base_url else f"//{base_url}").netloc.rpartition("@")[2]

@@ -9,7 +9,7 @@ from toolcert.core.errors import ConfigurationError, ListingError
 from toolcert.core.requests import Request
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
-from toolcert.endpoints.addresses import AZURE_HOSTS, door
+from toolcert.endpoints.addresses import door
 from toolcert.endpoints.fetching import fetch_json
 from toolcert.endpoints.openai import OpenAiDialect
 from toolcert.wire.http import HttpClient, HttpRequest
@@ -18,14 +18,6 @@ _DEPLOYMENT = re.compile(r"/openai/deployments/([^/]+)")
 DEFAULT_VERSION = "2024-10-21"
 _LISTING_VERSION = "2022-12-01"
 """The last version whose keys may list deployments; newer ones leave that to the management API."""
-
-
-def is_azure(spec: EndpointSpec) -> bool:
-    """Whether an address wants Azure's older URL form; its `/openai/v1` speaks plain OpenAI."""
-    parts = urlsplit(spec.base_url)
-    if "/openai/v1" in parts.path:
-        return False
-    return (parts.hostname or "").endswith(AZURE_HOSTS) or _DEPLOYMENT.search(parts.path) is not None
 
 
 class AzureDialect(OpenAiDialect):

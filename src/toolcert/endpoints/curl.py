@@ -8,6 +8,7 @@ import shlex
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.targets import EndpointSpec
+from toolcert.endpoints.addresses import is_azure
 
 _TOKEN_VARIABLE = "WATSONX_TOKEN"  # noqa: S105 - the name of a variable
 _OBEYED = re.compile(r'["\\`]|\$(?!\w|\{\w+\})')
@@ -64,14 +65,8 @@ def _headers(spec: EndpointSpec) -> list[str]:
         return [*headers, f"Authorization: Bearer ${_TOKEN_VARIABLE}"]
     if spec.key_env is None:
         return headers
-    azure = spec.dialect == "azure" or _looks_like_azure(spec)
+    azure = spec.dialect == "azure" or is_azure(spec.base_url)
     return [*headers, f"api-key: ${spec.key_env}" if azure else f"Authorization: Bearer ${spec.key_env}"]
-
-
-def _looks_like_azure(spec: EndpointSpec) -> bool:
-    from toolcert.endpoints.azure import is_azure
-
-    return is_azure(spec)
 
 
 def _with_variables(header: str) -> str:

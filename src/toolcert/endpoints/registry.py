@@ -12,6 +12,7 @@ import msgspec
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
+from toolcert.endpoints.addresses import is_azure
 from toolcert.endpoints.base import Dialect
 from toolcert.endpoints.session import EndpointSession
 from toolcert.settings.addresses import clean_address
@@ -45,9 +46,7 @@ def dialect_names() -> list[str]:
 
 def make_dialect(spec: EndpointSpec, key: Secret | None, eraser: Eraser) -> Dialect:
     """The dialect an endpoint is spoken to in."""
-    from toolcert.endpoints.azure import is_azure
-
-    name = "azure" if spec.dialect == "openai" and is_azure(spec) else spec.dialect
+    name = "azure" if spec.dialect == "openai" and is_azure(spec.base_url) else spec.dialect
     return _factory(name)(spec, key, eraser)
 
 
