@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 
 import click
 
-from toolcert.cli.consoles import stderr_console
+from toolcert.cli.consoles import say_on, stderr_console
 from toolcert.cli.errors import run_guarded, warn
+from toolcert.cli.stopping import announce_stop
 from toolcert.core.errors import ExitCode
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.outcomes import Outcome
@@ -49,9 +50,7 @@ def _object(_: click.Context, __: click.Parameter, text: str) -> JsonObject:
 @click.option("--concurrency", type=click.IntRange(min=1), default=config.DEFAULT_CONCURRENCY, show_default=True)
 @click.option("--output", default=config.DEFAULT_OUTPUT, show_default=True, help="File of the results.")
 @click.option("--summary", default=config.DEFAULT_SUMMARY, show_default=True, help="File of the summary.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=config.DEFAULT_TIMEOUT, show_default=True
-)
+@click.option("--timeout", type=SECONDS, default=config.DEFAULT_TIMEOUT, show_default=True)
 @click.option("--retries", type=click.IntRange(min=0), default=config.DEFAULT_RETRIES, show_default=True)
 @click.option("--incremental", is_flag=True, help="Only rerun failed requests.")
 @click.option("--use-raw-completions", is_flag=True, help="Ask /v1/completions with the rendered chat template.")
@@ -60,8 +59,9 @@ def cli(api_key: str | None, **given: Any) -> None:
     """Evaluate tool calls of a model with a JSONL file of requests."""
     evaluation = Evaluation(**given)
     validator = Validator(evaluation, api_key or os.environ.get(config.API_KEY_VARIABLE) or None)
-    with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", stderr_console()) as display:
-        summary = validator.run([display, _tell_bad_lines])
+    console = stderr_console()
+    with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", console) as display:
+        summary = validator.run([display, announce_stop(say_on(console)), _tell_bad_lines])
     if validator.set_aside is not None:
         warn(f"the older results do not say where they were asked; they are kept as {validator.set_aside}.")
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))

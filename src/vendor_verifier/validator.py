@@ -20,6 +20,7 @@ from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader, is_run
 from toolcert.verify.adapters import register_adapter
 from toolcert.verify.job import VerifyOptions
+from toolcert.wire.retry import RetryPolicy
 from vendor_verifier import config
 from vendor_verifier.models import GenericModel, KimiModel, ModelAdapter, adapter_class
 from vendor_verifier.models.base import careful
@@ -60,6 +61,10 @@ class Evaluation(Value):
             retries=self.retries,
             concurrency=self.concurrency,
         )
+
+    def patience(self) -> RetryPolicy:
+        """Every failure is tried again as often as --retries says, a timeout too."""
+        return RetryPolicy(retries=self.retries, timeout_retries=self.retries)
 
     def options(self) -> VerifyOptions:
         """The same as toolcert takes it."""
@@ -102,7 +107,8 @@ class Validator:
                 self.set_aside = set_aside_foreign(Path(self.evaluation.output), self.evaluation.folder)
                 forget_failures(self.evaluation.folder)
             try:
-                self.interrupted = wait_for(run_job(job, self._endpoint.key, handlers)).interrupted
+                done = run_job(job, self._endpoint.key, handlers, self.evaluation.patience())
+                self.interrupted = wait_for(done).interrupted
             except NothingMeasuredError:
                 self._write()
                 raise

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +39,13 @@ def call(*words: str, stdin: bytes | None = None) -> Result:
 
 def verify(vendor: Vendor, dataset: str, *words: str, model: str = "faithful", stdin: bytes | None = None) -> Result:
     return call("verify", dataset, "--base-url", vendor.url, "-m", model, *words, stdin=stdin)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_a_run_is_reported_on_stdout_and_its_progress_on_stderr(tmp_path: Path, vendor: Vendor) -> None:
@@ -99,6 +112,9 @@ def test_nothing_measured_is_exit_3(tmp_path: Path) -> None:
         ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--model-type", "absent"],
         ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--resume", "--fresh"],
         ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--only-failed", "--dry-run"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--resume"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--rules", "older"],
+        ["d.jsonl", "-m", "m", "--base-url", "http://127.0.0.1:9", "--fail-under", "schema"],
         ["d.jsonl", "--from", "run"],
     ],
     ids=" ".join,
@@ -158,6 +174,13 @@ def test_json_goes_to_stdout_alone(tmp_path: Path, vendor: Vendor) -> None:
 
 
 @pytest.mark.needs("shared")
+def test_a_gate_on_expectations_that_no_row_of_a_run_has_is_exit_2(tmp_path: Path, vendor: Vendor) -> None:
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
+    result = call("verify", "--from", "run", "--fail-under", "trigger=0.5")
+    assert result.exit_code == ExitCode.USAGE
+    assert "run has none" in result.stderr
+
+
 def test_judging_a_results_file_again_lists_the_difference(shared_dir: Path) -> None:
     path = str(shared_dir / "data/vendor-results/official-run1.jsonl")
     ours, older = call("verify", "--from", path), call("verify", "--from", path, "--rules", "older")
@@ -191,6 +214,67 @@ def test_replay_shows_both_answers(tmp_path: Path, vendor: Vendor) -> None:
     assert result.exit_code == ExitCode.OK, result.output
     assert "Both make the same calls." in result.stdout
     assert list(vendor.requests)[-1].body == before
+
+
+def test_replay_shows_an_answer_that_was_kept_as_read(tmp_path: Path, vendor: Vendor) -> None:
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run", "--keep", "assembled")
+    then = call("replay", "run", "1").stdout.partition("\nnow\n")[0]
+    assert '"name": "get_weather"' in then
+
+
+def test_replay_asks_another_model_on_request(tmp_path: Path, vendor: Vendor) -> None:
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
+    result = call("replay", "run", "1", "--model", "text-caller")
+    assert "text-caller at" in result.stdout
+    assert "Then: get_weather. Now: text." in result.stdout
+    assert call("replay", "run", "1", "--model", "a", "--model", "b").exit_code == ExitCode.USAGE
+
+
+def test_a_run_kept_as_verdicts_still_names_its_findings(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    verify(vendor, dataset, "-q", "-o", "run", "--keep", "verdicts", model="fault:args.schema.required")
+    assert "error    args.schema.required" in call("show", "run", "1").stdout
+
+
+def test_rows_that_were_not_asked_are_told_and_the_way_to_ask_them(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(5)])
+    result = verify(vendor, dataset, "-q", "-o", "run", "--max-requests", "2")
+    assert result.exit_code == ExitCode.OK
+    assert "3 rows were not asked: the limit of 2 requests was reached." in result.stdout
+    assert "with --output run asks the 3 rows left" in result.stderr
+
+
+def test_no_row_is_nothing_measured(tmp_path: Path, vendor: Vendor) -> None:
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--where", "tool=absent")
+    assert result.exit_code == ExitCode.NOTHING_MEASURED
+    assert result.stdout.startswith("Nothing could be measured: there was no row to ask.")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
+def test_reports_are_written_though_nobody_reads_the_result(tmp_path: Path, vendor: Vendor) -> None:
+    write_rows(tmp_path / "d.jsonl", [row(1)])
+    words = ["verify", "d.jsonl", "--base-url", vendor.url, "-m", "faithful", "-q", "--json", "r"]
+    process = subprocess.Popen([sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=30) == 141
+    assert json.loads((tmp_path / "r").read_text())["summary"]["rows"]["passed"] == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
+def test_ctrl_c_is_answered_and_the_run_goes_on_later(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(500)])
+    with Vendor(models=["faithful"], latency=0.1) as slow:
+        words = ["verify", dataset, "--base-url", slow.url, "-m", "faithful", "-o", "run"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        wait_until(lambda: len(list(slow.requests)) > 10)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert b"Stopping; answers under way have 5 s to arrive." in told
+    assert b"Interrupted; what was measured is in run." in told
 
 
 def test_replay_elsewhere_shows_the_difference(tmp_path: Path, vendor: Vendor) -> None:

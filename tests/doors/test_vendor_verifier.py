@@ -224,6 +224,13 @@ def test_a_timeout_fails_the_row(folder: Path) -> None:
     assert 950 <= one["duration_ms"] < 2000
 
 
+def test_a_timeout_is_retried_so_many_times(folder: Path) -> None:
+    write_rows(folder / "rows.jsonl", [row(1)])
+    with Scripted(lambda _: completion()._replace(delay=1.0)) as server:
+        verify(server, "--timeout", "0.2", "--retries", "2", code=3)
+        assert len(server.received) == 3
+
+
 def test_a_429_is_waited_out_once(folder: Path) -> None:
     write_rows(folder / "rows.jsonl", [row(1)])
     busy = refusal(429, "slow down")._replace(headers={"Retry-After": "0.2"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,28 @@ def test_judging_again_by_unchanged_rules_changes_nothing(finished: Path) -> Non
 def test_a_run_without_raw_answers_cannot_be_judged_again(finished: Path) -> None:
     with pytest.raises(InputError, match="assembled"):
         rejudge(finished / "small")
+
+
+def test_rows_taken_over_without_their_raw_answers_cannot_be_judged_again(tmp_path: Path) -> None:
+    """What was kept is a fact of each row, not of the run: a run may be taken up with another --keep."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
+    with Vendor(models=["faithful"]) as vendor:
+        for keep in (Keep.ASSEMBLED, Keep.VERDICTS):
+            run(dataset, vendor.url, tmp_path / keep, keep=keep, limit=1)
+            run(dataset, vendor.url, tmp_path / keep)
+            with pytest.raises(InputError, match=f"row 1 was kept as {keep}"):
+                rejudge(tmp_path / keep)
+        run(dataset, vendor.url, tmp_path / "raw")
+        run(dataset, vendor.url, tmp_path / "raw", keep=Keep.VERDICTS)
+    assert rejudge(tmp_path / "raw").summary.rows.passed == 2
+
+
+def test_a_probe_run_is_not_judged_again(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "run", tmp_path / "run")
+    manifest = tmp_path / "run/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"verify"', '"probe"', 1))
+    with pytest.raises(InputError, match="holds a probe run"):
+        rejudge(tmp_path / "run")
 
 
 def test_a_changed_rule_shows_as_a_difference(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,16 @@ import pytest
 
 from support.rows import TIME, WEATHER, row, write_rows
 from support.verifying import records, run
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.verifying import verify
 from toolcert.core.errors import UnauthorisedError, UnreachableError, UsageError
+from toolcert.core.events import CaseFinished, Event
 from toolcert.core.outcomes import Outcome
+from toolcert.engine.outage import OutageWatch
 from toolcert.runs.encoding import Keep
 from toolcert.runs.reader import RunReader
 from toolcert.simulate import Vendor
+from toolcert.verify.job import VerifyOptions
 from toolcert.verify.summary import summarise
 
 BROKEN_TOOL = {"type": "function", "function": {"name": "bad", "parameters": {"type": "object", "required": {}}}}
@@ -174,6 +179,27 @@ def test_an_endpoint_that_is_not_there_ends_the_run_early(tmp_path: Path) -> Non
     dataset = write_rows(tmp_path / "data.jsonl", [row(n) for n in range(100)])
     with pytest.raises(UnreachableError):
         run(dataset, "http://127.0.0.1:9/v1", tmp_path / "run", endpoint={"retries": 0})
+
+
+def test_an_endpoint_that_dies_is_not_asked_for_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolcert.verify.job.OutageWatch", lambda: OutageWatch(cases=5, seconds=0.0))
+    dataset = write_rows(tmp_path / "data.jsonl", [row(n) for n in range(60)])
+    with Vendor(models=["faithful"]) as mortal:
+        served = 0
+
+        def count(event: Event) -> None:
+            nonlocal served
+            served += isinstance(event, CaseFinished)
+            if served == 10:
+                mortal.stop()
+
+        options = VerifyOptions(model="faithful", output=str(tmp_path / "run"))
+        done = verify(dataset, Endpoint(mortal.url, name="here", retries=0, concurrency=2), options, [count])
+    rows = done.summary.rows
+    assert (rows.lines, rows.failed, rows.unsupported) == (60, 0, 0)
+    assert rows.answered >= 10
+    assert 5 <= rows.not_measured <= 8
+    assert any(line.startswith(f"{rows.skipped} rows were not asked: here does not") for line in done.summary.lines)
 
 
 def test_a_row_with_no_tools_is_asked_too(tmp_path: Path, vendor: Vendor) -> None:

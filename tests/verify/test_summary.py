@@ -161,3 +161,15 @@ def test_repeats_are_told_apart_and_the_first_is_remembered() -> None:
         first, count = expected.get(key, (line, 0))
         expected[key] = (first, count + 1)
         assert seen.occurrence(key, line) == (count + 1, first)
+
+
+def test_the_time_of_a_run_begins_with_its_first_request() -> None:
+    """Not with its first answer: two answers of ten seconds at once are no thousand a second."""
+    traffic = summed([record(1, seconds=10.0), record(2, seconds=10.0)]).traffic
+    assert traffic.seconds == 11.0
+    assert traffic.per_second == 2 / 11
+
+
+def test_results_without_times_have_no_rate() -> None:
+    undated = [msgspec.structs.replace(record(number, seconds=2.0), at=0.0) for number in (1, 2)]
+    assert (summed(undated).traffic.seconds, summed(undated).traffic.per_second) == (None, None)

@@ -17,6 +17,7 @@ from toolcert.settings.installed import version_of
 
 if TYPE_CHECKING:
     from toolcert.endpoints.session import EndpointSession
+    from toolcert.wire.retry import RetryPolicy
 
 T = TypeVar("T")
 RUNS = Path("toolcert-runs")
@@ -60,8 +61,10 @@ def versions() -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def open_sessions(endpoints: Sequence[Endpoint]) -> AsyncIterator[dict[str, EndpointSession]]:
-    """One open session per endpoint, closed together."""
+async def open_sessions(
+    endpoints: Sequence[Endpoint], policy: RetryPolicy | None = None
+) -> AsyncIterator[dict[str, EndpointSession]]:
+    """One open session per endpoint, closed together; without a `policy` each retries as its settings say."""
     from toolcert.endpoints.registry import open_endpoint
 
     names = [endpoint.spec.name for endpoint in endpoints]
@@ -71,7 +74,9 @@ async def open_sessions(endpoints: Sequence[Endpoint]) -> AsyncIterator[dict[str
         raise UsageError(f"two endpoints have the same name: {', '.join(names)}.", remedy="Give each its own name.")
     async with contextlib.AsyncExitStack() as stack:
         yield {
-            endpoint.spec.name: await stack.enter_async_context(open_endpoint(endpoint.spec, endpoint.key))
+            endpoint.spec.name: await stack.enter_async_context(
+                open_endpoint(endpoint.spec, endpoint.key, policy=policy)
+            )
             for endpoint in endpoints
         }
 

@@ -25,6 +25,7 @@ from toolcert.version import __version__
 
 if TYPE_CHECKING:
     from toolcert.verify.replay import Replay
+    from toolcert.wire.retry import RetryPolicy
 
 
 @contextlib.contextmanager
@@ -41,10 +42,12 @@ def verify_job(dataset: str, endpoint: Endpoint | str, options: VerifyOptions) -
         source.close()
 
 
-async def run_job(job: VerifyJob, key: Secret | None, handlers: Sequence[Handler] = ()) -> VerifyRun:
+async def run_job(
+    job: VerifyJob, key: Secret | None, handlers: Sequence[Handler] = (), policy: RetryPolicy | None = None
+) -> VerifyRun:
     """Do a planned run."""
     folder = run_folder(Path(job.options.output) if job.options.output else None, job.manifest.run)
-    async with open_sessions([Endpoint.of(job.spec, key)]) as sessions:
+    async with open_sessions([Endpoint.of(job.spec, key)], policy) as sessions:
         return await job.run(sessions[job.spec.name], folder, handlers)
 
 
@@ -63,13 +66,15 @@ def verify(
     return wait_for(verify_async(dataset, endpoint, options, handlers))
 
 
-async def replay_async(record: Record, manifest: Manifest, endpoint: Endpoint | str) -> Replay:
-    """Send the request behind one record again and judge both answers."""
+async def replay_async(
+    record: Record, manifest: Manifest, endpoint: Endpoint | str, model: str | None = None
+) -> Replay:
+    """Send the request behind one record again, to `model` where one is named, and judge both answers."""
     from toolcert.verify.replay import replay
 
     given = as_endpoint(endpoint).with_settings(extra_body={})  # the recorded request holds it already
     async with open_sessions([given]) as sessions:
-        return await replay(record, manifest, sessions[given.spec.name])
+        return await replay(record, manifest, sessions[given.spec.name], model)
 
 
 def _manifest(spec: EndpointSpec) -> Manifest:

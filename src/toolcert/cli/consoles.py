@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from rich.console import Console
-
-from toolcert.core.events import Event, Handler, RunStopping
 
 
 class HonestConsole(Console):
@@ -26,14 +25,6 @@ def stderr_console() -> Console:
     return HonestConsole(file=sys.stderr, highlight=False, emoji=False)
 
 
-def announce_stop(console: Console) -> Handler:
-    """A handler that answers the first Ctrl-C: otherwise nobody would know that it was heard."""
-
-    def announce(event: Event) -> None:
-        if isinstance(event, RunStopping):
-            console.print(
-                f"Stopping; answers under way have {event.grace:g} s to arrive. Ctrl-C again stops at once.",
-                soft_wrap=True,
-            )
-
-    return announce
+def say_on(console: Console) -> Callable[[str], None]:
+    """Says lines on a console, also while something is drawn there."""
+    return lambda line: console.print(line, soft_wrap=True)

@@ -11,8 +11,9 @@ from toolcert.api.demo import demo_endpoints
 from toolcert.api.probing import DEFAULT_SUITE, ProbeOptions, ProbeRun, probe_job
 from toolcert.api.running import wait_for
 from toolcert.cli import reporting
-from toolcert.cli.consoles import announce_stop, stderr_console, stdout_console
+from toolcert.cli.consoles import say_on, stderr_console, stdout_console
 from toolcert.cli.probing import models_done
+from toolcert.cli.stopping import announce_stop
 from toolcert.core.errors import ExitCode
 from toolcert.reports.console_probe import print_probe
 from toolcert.reports.examples import write_examples
@@ -48,4 +49,4 @@ async def _run(settings: Settings, *, local: bool) -> ProbeRun:
             console = Console(quiet=True) if settings.quiet else stderr_console()
             title = f"demo  run {job.manifest.run}"
             with progress(title, console, extra=lambda: models_done(job)) as display:
-                return await job.run([display, announce_stop(console)])
+                return await job.run([display, announce_stop(say_on(console))])

@@ -14,8 +14,9 @@ from toolcert.api.running import wait_for
 from toolcert.cli import reporting
 from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
-from toolcert.cli.consoles import announce_stop, stderr_console, stdout_console
+from toolcert.cli.consoles import say_on, stderr_console, stdout_console
 from toolcert.cli.errors import warn
+from toolcert.cli.stopping import announce_stop
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes, failed_gates
 from toolcert.probes.registry import all_probes
@@ -63,7 +64,7 @@ async def ask(endpoints: Sequence[Endpoint], options: ProbeOptions, settings: Se
         console = Console(quiet=True) if settings.quiet else stderr_console()
         title = f"probe {', '.join(endpoint.spec.name for endpoint in endpoints)}  run {job.manifest.run}"
         with progress(title, console, extra=lambda: models_done(job)) as display:
-            return await job.run([display, announce_stop(console)])
+            return await job.run([display, announce_stop(say_on(console))])
 
 
 def models_done(job: ProbeJob) -> str:

@@ -26,7 +26,8 @@ from toolcert.settings.options import CONNECTION, names
 def replay(run: str, row: str, settings: Settings) -> int:
     """Send one row of a run again and show both answers.
 
-    It goes to the endpoint the run names, with the key its variable holds; --base-url or --endpoint send it elsewhere.
+    It goes to the endpoint the run names, with the key its variable holds; --base-url or --endpoint send it elsewhere,
+    and --model to another model.
     """
     from toolcert.cli import replaying
 

@@ -24,11 +24,17 @@ _ELSEWHERE = ("base_url", "endpoint", "preset", "dialect")
 def run(folder: str, row: str, settings: Settings) -> int:
     """Send the row, print both answers; the exit code of the command."""
     path = Path(folder)
-    record, manifest = find_row(path, row).record, manifest_of(path)
+    found, manifest = find_row(path, row), manifest_of(path)
     endpoint = _endpoint(settings, manifest.endpoints)
-    both = wait_for(replay_async(record, manifest, endpoint))
-    print_replay(both, stdout_console())
+    both = wait_for(replay_async(found.record, manifest, endpoint, _model(settings)))
+    print_replay(both, stdout_console(), kept=found.replies)
     return ExitCode.NOTHING_MEASURED if both.after.outcome is Outcome.NOT_MEASURED else ExitCode.OK
+
+
+def _model(settings: Settings) -> str | None:
+    if len(settings.model) > 1:
+        raise UsageError("replay asks one model.", remedy="Name one with --model, or none for that of the run.")
+    return next(iter(settings.model), None)
 
 
 def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,17 +16,19 @@ from toolcert.api.verifying import run_job, verify_job
 from toolcert.cli import reporting
 from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
+from toolcert.cli.stopping import announce_stop
 from toolcert.core.errors import ExitCode, GateError, UsageError
 from toolcert.probes.gates import check_gate_codes
 from toolcert.reports.console_verify import print_differences, print_verify
 from toolcert.reports.live_verify import VerifyFigures
 from toolcert.reports.plain_progress import PlainProgress
 from toolcert.reports.styled import Line, Paper, print_blocks
+from toolcert.reports.text import plural
 from toolcert.runs.encoding import Keep
 from toolcert.settings import Settings
 from toolcert.settings.addresses import is_loopback
 from toolcert.verify.figures import VerifySummary
-from toolcert.verify.gates import found_gates, missed_gates, parse_gates
+from toolcert.verify.gates import found_gates, missed_gates, parse_gates, require_expectations
 from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
 from toolcert.verify.rules import Rules
 
@@ -36,12 +40,16 @@ def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: 
     """Plan, ask, report; the exit code of the command."""
     reporting.destinations(settings, "verify")
     check_gate_codes(settings.fail_on)
-    if resume and settings.fresh:
-        raise UsageError("--resume and --fresh exclude each other.")
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)
     if dataset is None:
         raise UsageError("which dataset?", remedy="Name a JSONL file of requests, or - for stdin.")
+    if rules != Rules.OURS:
+        raise UsageError(f"--rules {rules} judges finished runs.", remedy="Name one with --from.")
+    if resume and settings.fresh:
+        raise UsageError("--resume and --fresh exclude each other.")
+    if resume and settings.output is None:
+        raise UsageError("--resume needs --output.", remedy="Name the folder of the run to go on with.")
     return _ask(dataset, settings)
 
 
@@ -59,18 +67,23 @@ def _ask(dataset: str, settings: Settings) -> int:
 def _run_shown(job: VerifyJob, endpoint: Endpoint, settings: Settings) -> VerifyRun:
     figures = VerifyFigures()
     title = f"verify {job.dataset.source.name}  {job.shaping.model} at {endpoint.spec.name}  run {job.manifest.run}"
-    with _display(title, figures, quiet=settings.quiet) as display:
-        return wait_for(run_job(job, endpoint.key, [figures, display]))
+    display, say = _display(title, figures, quiet=settings.quiet)
+    with display:
+        return wait_for(run_job(job, endpoint.key, [figures, display, announce_stop(say)]))
 
 
-def _display(title: str, figures: VerifyFigures, *, quiet: bool) -> Progress:
-    if quiet or not sys.stderr.isatty():
-        return PlainProgress(title, None if quiet else sys.stderr, figures.line)
+def _display(title: str, figures: VerifyFigures, *, quiet: bool) -> tuple[Progress, Callable[[str], None]]:
+    """What shows the progress, and the way to say something beside it."""
+    if quiet:
+        return PlainProgress(title, None), lambda _: None
+    if not sys.stderr.isatty():
+        return PlainProgress(title, sys.stderr, figures.line), partial(click.echo, err=True)
     # Only a terminal is drawn on, so only then the drawing library is loaded.
-    from toolcert.cli.consoles import stderr_console
+    from toolcert.cli.consoles import say_on, stderr_console
     from toolcert.reports.progress import progress
 
-    return progress(title, stderr_console(), extra=figures.line)
+    console = stderr_console()
+    return progress(title, console, extra=figures.line), say_on(console)
 
 
 def conclude(result: VerifyRun, settings: Settings) -> int:
@@ -79,11 +92,17 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
         return ExitCode.INTERRUPTED
-    if result.summary.nothing_measured:
-        causes = ", ".join(f"{rows} {cause}" for cause, rows in result.summary.not_measured_by.items())
+    if unasked := sum(result.summary.not_asked.values()):
+        click.echo(f"The same command with --output {result.folder} asks the {plural(unasked, 'row')} left.", err=True)
+    return _close(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
+
+
+def _close(summary: VerifySummary, missed: Sequence[str]) -> int:
+    """The exit code of what was measured."""
+    if summary.nothing_measured:
+        causes = ", ".join(f"{rows} {cause}" for cause, rows in summary.not_measured_by.items())
         click.echo(f"Nothing could be measured: {causes or 'no row could be asked'}.", err=True)
         return ExitCode.NOTHING_MEASURED
-    missed = [*result.missed, *found_gates(settings.fail_on, result.summary)]
     if missed:
         raise GateError("\n".join(missed))
     return ExitCode.OK
@@ -91,9 +110,11 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
 
 def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
     """The result on stdout, and every report that was asked for."""
-    if reporting.speaks(settings, "verify"):
-        print_verify(summary, Paper(sys.stdout), slices=settings.slice, report=settings.html or folder)
-    reporting.write("verify", summary, settings, folder, rules=rules)
+    try:
+        if reporting.speaks(settings, "verify"):
+            print_verify(summary, Paper(sys.stdout), slices=settings.slice, report=settings.html or folder)
+    finally:  # whoever reads our output may go away; the files are wanted all the same
+        reporting.write("verify", summary, settings, folder, rules=rules)
 
 
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
@@ -101,16 +122,16 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
         raise UsageError("--from judges what was answered; it takes no dataset.")
     from toolcert.verify.rejudge import rejudge
 
+    gates = parse_gates(_gates(settings))
     judged = rejudge(Path(earlier), rules)
+    require_expectations(gates, earlier, lambda: judged.summary.expects)
     report(judged.summary, settings, earlier, rules)
     if reporting.speaks(settings, "verify"):
         click.echo()
         print_differences(judged.differences, Paper(sys.stdout))
-    gates = parse_gates(_gates(settings))
-    missed = [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
-    if missed:
-        raise GateError("\n".join(missed))
-    return ExitCode.OK
+    return _close(
+        judged.summary, [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
+    )
 
 
 def verify_options(settings: Settings) -> VerifyOptions:

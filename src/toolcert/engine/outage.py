@@ -13,7 +13,8 @@ CASES = 20
 """Cases in a row that meet a lasting fault; a few may be bad luck."""
 SECONDS = 30.0
 """Without any answer; servers are restarted, and balancers take a moment to notice."""
-_LASTING = frozenset({FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS})
+LASTING = frozenset({FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS})
+"""Faults that no later case can be expected to be free of."""
 
 
 class OutageWatch:
@@ -31,7 +32,7 @@ class OutageWatch:
 
     def saw(self, record: Record) -> None:
         """Take note of a finished case."""
-        fault = _lasting_fault(record)
+        fault = fault_of(record, LASTING)
         if fault is None:
             if record.outcome is not Outcome.SKIPPED:
                 self._silent.pop(record.endpoint, None)
@@ -46,9 +47,9 @@ class OutageWatch:
         return self._gone.get(endpoint, "")
 
 
-def _lasting_fault(record: Record) -> Fault | None:
-    """The fault of a case that no later case can be expected to be free of."""
+def fault_of(record: Record, kinds: frozenset[FaultKind]) -> Fault | None:
+    """Why a case could not be measured, if for one of these reasons."""
     if record.outcome is not Outcome.NOT_MEASURED or not record.detail.exchanges:
         return None
     fault = record.detail.exchanges[-1].fault
-    return fault if fault is not None and fault.kind in _LASTING else None
+    return fault if fault is not None and fault.kind in kinds else None

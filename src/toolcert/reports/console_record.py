@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
-from toolcert.diagnose import kind_of
+from toolcert.diagnose import finding, kind_of
 from toolcert.endpoints.curl import curl_line
 from toolcert.reports.glyphs import SEVERITY_STYLES
 from toolcert.reports.styled import Line, Screen, print_blocks
@@ -38,11 +38,11 @@ def print_record(found: Found, manifest: Manifest, screen: Screen) -> None:
     print_blocks(blocks, screen)
 
 
-def print_replay(both: Replay, screen: Screen) -> None:
-    """The answers then and now, and whether they agree."""
+def print_replay(both: Replay, screen: Screen, *, kept: Sequence[Reply] = ()) -> None:
+    """The answers then and now, and whether they agree; `kept` are those of then as read, where raw ones are not."""
     blocks: list[list[Line]] = []
-    for title, record in (("then", both.before), ("now", both.after)):
-        answer = list(_answer(record.detail.exchanges[-1])) if record.detail.exchanges else []
+    for title, record, replies in (("then", both.before, kept), ("now", both.after, ())):
+        answer = _answer(record.detail.exchanges[-1], replies[-1] if replies else None)
         blocks.append([Line(title, "bold"), *_head(record), *answer, *_findings(record)])
     blocks.append([Line(_agreement(both))])
     print_blocks(blocks, screen)
@@ -91,9 +91,10 @@ def _assembled(reply: Reply) -> Iterator[Line]:
 
 
 def _findings(record: Record) -> Iterator[Line]:
-    if not record.detail.findings:
+    if not record.codes:
         yield Line("no finding")
-    for found in record.detail.findings:
+    # Of a run kept as verdicts only the codes are left.
+    for found in record.detail.findings or [finding(code, "") for code in record.codes]:
         line = Line(f"{found.severity.value:<8} ", SEVERITY_STYLES[found.severity])
         line.append(f"{found.code}: {kind_of(found.code).title} ")
         line.append(visible(found.evidence), "dim")

@@ -39,13 +39,14 @@ class RunReader:
 
     def heads(self) -> Iterator[Record]:
         """Every record without its evidence."""
-        return self._decoded(decode_head)
+        return self.decoded(decode_head)
 
     def records(self) -> Iterator[Record]:
         """Every record, evidence included."""
-        return self._decoded(decode_record)
+        return self.decoded(decode_record)
 
-    def _decoded(self, decode: Callable[[bytes], T]) -> Iterator[T]:
+    def decoded(self, decode: Callable[[bytes], T]) -> Iterator[T]:
+        """Every line as `decode` reads it; one that is no record is named with its number."""
         for number, line in enumerate(self.lines(), 1):
             try:
                 yield decode(line)

@@ -128,6 +128,9 @@ class Floor(Number):
     def read(self, raw: Any, folder: Path) -> Any:
         return raw.strip() if isinstance(raw, str) and "=" in raw else super().read(raw, folder)
 
+    def _expected(self, noun: str = "a number") -> str:
+        return f"{super()._expected(noun)}, or a figure by name such as schema=0.98"
+
 
 class Switch:
     """Yes or no."""

@@ -141,7 +141,7 @@ class Traffic(Value):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float | None = None
-    """From the first record to the last, pauses between taken-up runs included."""
+    """From the first request to the last answer, pauses between taken-up runs included."""
     per_second: float | None = None
 
 
@@ -186,6 +186,8 @@ class VerifySummary(Value):
     """Failed rows by their first error, `expectation` where only the row's own was missed."""
     not_measured_by: dict[str, int] = {}
     """Rows without a measurement by cause."""
+    not_asked: dict[str, int] = {}
+    """Rows that were not reached, by reason; asked when the run is taken up."""
     buckets: dict[str, int] = {}
     """Calls that are not simply valid, by reason."""
     vendor: tuple[FindingLine, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from toolcert.core.errors import UsageError
 from toolcert.core.values import Value
@@ -42,17 +42,18 @@ def _gate(text: str) -> Gate:
     return Gate(name=name, least=least)
 
 
-def require_expectations(gates: tuple[Gate, ...], dataset: Dataset) -> None:
-    """A gate on what rows expect is a mistake where no row expects anything; said before the first request."""
+def require_expectations(gates: tuple[Gate, ...], name: str, any_expects: Callable[[], bool]) -> None:
+    """A gate on what rows expect is a mistake where no row of `name` expects anything."""
     names = [gate.name for gate in gates if gate.name in _NEED_EXPECTATIONS]
-    if names and not _any_expectation(dataset):
+    if names and not any_expects():
         raise UsageError(
-            f"--fail-under {names[0]} needs rows that say what they expect, and {dataset.source.name} has none.",
+            f"--fail-under {names[0]} needs rows that say what they expect, and {name} has none.",
             remedy='Add "toolcert": {"expected": {"call": true}} to rows, or gate on schema.',
         )
 
 
-def _any_expectation(dataset: Dataset) -> bool:
+def any_expectation(dataset: Dataset) -> bool:
+    """Whether a row says what it expects; only lines that name our key are read."""
     marked = (line for line in dataset.source.lines() if _KEY in line[1])
     return any(dataset.read(number, text).notes.expected is not None for number, text in marked)
 

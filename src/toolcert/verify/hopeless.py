@@ -1,4 +1,7 @@
-"""Stopping a run that cannot succeed: nobody wants a hundred thousand refusals of the same key."""
+"""Stopping a run that cannot succeed: nobody wants a hundred thousand refusals of the same key.
+
+An endpoint that has answered and then is gone is another matter, which the engine's watch takes time to decide.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,11 @@ from toolcert.core.errors import NothingMeasuredError, UnauthorisedError, Unreac
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.outcomes import Outcome
-from toolcert.core.records import Record
+from toolcert.engine.outage import LASTING, fault_of
 
 ENOUGH = 20
 """Rows in a row, from the first on, that fail for a reason no later row can be free of."""
-_LASTING = frozenset(
-    {FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS, FaultKind.UNKNOWN_MODEL, FaultKind.CONFIGURATION}
-)
+_LASTING = LASTING | {FaultKind.UNKNOWN_MODEL, FaultKind.CONFIGURATION}
 
 
 class GiveUpEarly:
@@ -25,20 +26,13 @@ class GiveUpEarly:
     def __call__(self, event: Event) -> None:
         if not self._armed or not isinstance(event, CaseFinished) or event.record.outcome is Outcome.SKIPPED:
             return
-        fault = _lasting_fault(event.record)
+        fault = fault_of(event.record, _LASTING)
         if fault is None:
             self._armed = False
             return
         self._refusals += 1
         if self._refusals >= ENOUGH:
             raise _reason(fault)
-
-
-def _lasting_fault(record: Record) -> Fault | None:
-    if record.outcome is not Outcome.NOT_MEASURED or not record.detail.exchanges:
-        return None
-    fault = record.detail.exchanges[-1].fault
-    return fault if fault is not None and fault.kind in _LASTING else None
 
 
 def _reason(fault: Fault) -> NothingMeasuredError:

@@ -25,7 +25,7 @@ from toolcert.runs.writer import RunWriter
 from toolcert.verify.adapters.registry import load_adapter
 from toolcert.verify.dataset import Dataset
 from toolcert.verify.figures import VerifySummary
-from toolcert.verify.gates import missed_gates, parse_gates, require_expectations
+from toolcert.verify.gates import any_expectation, missed_gates, parse_gates, require_expectations
 from toolcert.verify.hopeless import GiveUpEarly
 from toolcert.verify.plan import VerifyPlan, target_of
 from toolcert.verify.prepare import Shaping, StreamMode, adapter_of
@@ -117,7 +117,7 @@ class VerifyJob:
             dataset=DatasetFacts(path=source.name),
             parameters=_parameters(self.shaping, options),
         )
-        require_expectations(self.gates, self.dataset)
+        require_expectations(self.gates, source.name, lambda: any_expectation(self.dataset))
         self._check_adapter()
 
     def plan(self, earlier: Earlier | None = None) -> VerifyPlan:

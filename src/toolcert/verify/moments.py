@@ -28,15 +28,21 @@ class Moments:
     def __init__(self) -> None:
         self.width = 1
         self._stretches: dict[int, _Stretch] = {}
-        self.first = float("inf")
-        self.last = float("-inf")
+        self._first = float("inf")
+        self._last = float("-inf")
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first request to the last record; None where no times are known, as of older results."""
+        return self._last - self._first if self._last > 0 else None
 
     def add(self, record: Record) -> None:
         """Count one record at its time."""
-        self.first = min(self.first, record.at)
-        self.last = max(self.last, record.at)
-        stretch = self._at(int(record.at) // self.width)
         row = record.row
+        taken = row.seconds if row is not None else None
+        self._first = min(self._first, record.at - (taken or 0.0))
+        self._last = max(self._last, record.at)
+        stretch = self._at(int(record.at) // self.width)
         if record.outcome.measured and row is not None:
             stretch.answered += 1
             stretch.retried += row.attempts > 1

@@ -14,7 +14,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.values import Value
-from toolcert.runs.encoding import Keep
+from toolcert.runs.encoding import Keep, decode_record, kept_as
 from toolcert.runs.reader import RunReader
 from toolcert.verify.adapters.base import ModelAdapter
 from toolcert.verify.adapters.registry import get_adapter, load_adapter
@@ -26,6 +26,7 @@ from toolcert.verify.older_rules import by_older_rules
 from toolcert.verify.row import Row
 from toolcert.verify.rules import Rules
 from toolcert.verify.summary import summary_of
+from toolcert.verify.takeup import JOB
 from toolcert.verify.tally import Tally
 from toolcert.verify.toolset import describe
 from toolcert.version import __version__
@@ -92,15 +93,24 @@ def manifest_of(path: Path) -> Manifest:
 
 def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
     reader = RunReader(folder)
-    parameters = reader.manifest.parameters
-    if parameters.get("keep", Keep.RAW) != Keep.RAW:
+    if reader.manifest.job != JOB:
+        raise InputError(f"{folder} holds a {reader.manifest.job} run; only verify runs are judged again.")
+    judge = RowJudge(adapter_of_run(reader.manifest))
+    for record in reader.decoded(_with_raw_answer):
+        yield Rejudged(record=_again(record, judge), before=record.row.valid if record.row else None)
+
+
+def _with_raw_answer(line: bytes) -> Record:
+    """The record of a line that can be judged again; a run taken up with another --keep holds lines of both kinds."""
+    record = decode_record(line)
+    exchanges = record.detail.exchanges
+    if record.outcome.measured and not (exchanges and exchanges[-1].payload) and kept_as(line) is not Keep.RAW:
+        where = record.case if record.row is None else f"row {record.row.index}"
         raise InputError(
-            f"{folder} was kept as {parameters['keep']}: the raw answers that judging needs are not in it.",
+            f"{where} was kept as {kept_as(line)}: the raw answer that judging needs is not there.",
             remedy="Run again with --keep raw.",
         )
-    judge = RowJudge(adapter_of_run(reader.manifest))
-    for record in reader.records():
-        yield Rejudged(record=_again(record, judge), before=record.row.valid if record.row else None)
+    return record
 
 
 def _again(record: Record, judge: RowJudge) -> Record:

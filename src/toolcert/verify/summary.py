@@ -73,6 +73,7 @@ def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
         finish_with_calls=_by_frequency(tally.finish_with_calls),
         failed_by=_by_frequency(tally.failed_by),
         not_measured_by=_by_frequency(tally.not_measured_by),
+        not_asked=_by_frequency(tally.not_asked),
         buckets=_by_frequency(tally.buckets),
         answered_as=_by_frequency(tally.answered_as),
         fingerprints=_by_frequency(tally.fingerprints),
@@ -172,7 +173,7 @@ def _times(label: str, seconds: Quantiles) -> Times:
 
 
 def _traffic(tally: Tally, rows: Rows) -> Traffic:
-    seconds = tally.moments.last - tally.moments.first if rows.lines else None
+    seconds = tally.moments.seconds
     return Traffic(
         requests=tally.attempts,
         retried=tally.retried,

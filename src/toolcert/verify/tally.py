@@ -10,6 +10,7 @@ from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics_quantiles import Quantiles
 from toolcert.diagnose import kind_of
+from toolcert.engine.budget import LAST_FAULT
 from toolcert.verify.figures import Example
 from toolcert.verify.likeness import Kind, Kinds
 from toolcert.verify.moments import Moments
@@ -57,6 +58,7 @@ class Tally:
         self.finish_with_calls: Counter[str] = Counter()
         self.failed_by: Counter[str] = Counter()
         self.not_measured_by: Counter[str] = Counter()
+        self.not_asked: Counter[str] = Counter()
         self.buckets: Counter[str] = Counter()
         self.answered_as: Counter[str] = Counter()
         self.fingerprints: Counter[str] = Counter()
@@ -89,6 +91,8 @@ class Tally:
             self._count_answer(record, row)
         elif outcome is Outcome.NOT_MEASURED:
             self.not_measured_by[_cause(record)] += 1
+        elif outcome is Outcome.SKIPPED and not record.codes:  # not for a fault of the line
+            _count_name(self.not_asked, record.reason.partition(LAST_FAULT)[0], 1)
 
     def wants_evidence(self, head: Record) -> bool:
         """Whether the findings of this record are needed as examples, not only counted."""

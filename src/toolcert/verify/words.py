@@ -25,6 +25,8 @@ class Level(StrEnum):
 def headline(summary: VerifySummary) -> str:
     """One sentence that decides."""
     rows = summary.rows
+    if not rows.lines:
+        return "Nothing could be measured: there was no row to ask."
     if summary.nothing_measured:
         return f"Nothing could be measured: none of {_rows(rows.lines)} got an answer."
     if not rows.called:
@@ -73,6 +75,8 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
     if rows.not_measured:
         worst_case = _percent(summary.if_missing_were_wrong)
         yield f"{_rows(rows.not_measured)} could not be measured, outside every rate; were all invalid: {worst_case}."
+    for reason, unasked in summary.not_asked.items():
+        yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason}."
     faults = sum(line.rows for line in summary.of_dataset)
     if faults:
         yield f"The dataset itself has {faults} problems, not charged to the vendor."

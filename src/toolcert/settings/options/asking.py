@@ -18,7 +18,7 @@ ASKING: tuple[Option, ...] = (
         multiple=True,
         kind=Text("PATTERN"),
         per_endpoint=True,
-        help="Only these models: a glob, or a regular expression after `re:`. Repeatable.",
+        help="Only these models: a glob, or a regular expression after `re:`. Repeatable. In verify the one id.",
     ),
     Option(
         name="exclude",
