@@ -147,7 +147,8 @@ def _refuse_twice(sources: Sequence[Source], *, force: bool) -> None:
 
 def decide_together(bases: Sequence[Basis], options: Options) -> list[Decided]:
     """Verdicts, after the p-values of all vendors and tests were corrected together."""
-    adjusted = iter(holm([test.p for basis in bases for test in basis.raw_tests]))
+    p_values = [test.p for basis in bases for test in basis.raw_tests]
+    adjusted = iter(holm(p_values))
     result = []
     for basis in bases:
         tests = tuple([_corrected(test, next(adjusted), options.alpha) for test in basis.raw_tests])
@@ -161,6 +162,7 @@ def decide_together(bases: Sequence[Basis], options: Options) -> list[Decided]:
                     cells=basis.cells,
                     usual=basis.usual,
                     margin=options.margin,
+                    level=options.alpha / max(1, len(p_values)),
                 )
             )
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import StrEnum
 
+from toolcert.compare.significance import mcnemar
 from toolcert.core.statistics import Interval, normal_quantile
 from toolcert.core.values import Value
 
@@ -84,22 +86,32 @@ def judge_margin(interval: Interval | None, margin: float) -> MarginOutcome:
 
 def rows_to_decide(rows: Discordance, margin: float, confidence: float) -> int | None:
     """How many rows would decide if the rates stay as they are; None where no sensible number would."""
+    undecided = MarginOutcome.INCONCLUSIVE
+    return _fewest(rows, lambda scaled: judge_margin(tango(scaled, confidence), margin) is not undecided)
+
+
+def rows_to_show(rows: Discordance, level: float) -> int | None:
+    """How many rows would show at that level that the loss is no chance, if the rates stay as they are."""
+    return _fewest(rows, lambda scaled: mcnemar(scaled.lost, scaled.gained) < level)
+
+
+def _fewest(rows: Discordance, enough: Callable[[Discordance], bool]) -> int | None:
+    """The number of rows, to a hundredth, at which counts in these proportions are enough."""
     if rows.n == 0:
         return None
     low, high = rows.n, rows.n
-    while not _decided(rows, high, margin, confidence):
+    while not enough(_scaled(rows, high)):
         low, high = high, high * 2
         if high > _MOST_ROWS:
             return None
     while high - low > max(1, high // 100):
         middle = (low + high) // 2
-        if _decided(rows, middle, margin, confidence):
+        if enough(_scaled(rows, middle)):
             high = middle
         else:
             low = middle
     return high
 
 
-def _decided(rows: Discordance, n: int, margin: float, confidence: float) -> bool:
-    scaled = Discordance(gained=round(rows.gained * n / rows.n), lost=round(rows.lost * n / rows.n), n=n)
-    return judge_margin(tango(scaled, confidence), margin) is not MarginOutcome.INCONCLUSIVE
+def _scaled(rows: Discordance, n: int) -> Discordance:
+    return Discordance(gained=round(rows.gained * n / rows.n), lost=round(rows.lost * n / rows.n), n=n)
