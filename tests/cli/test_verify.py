@@ -304,6 +304,18 @@ def test_dataset_check_fails_on_warnings_only_when_strict(tmp_path: Path) -> Non
     assert call("dataset", "check", write_rows(tmp_path / "c.jsonl", [row(1)])).exit_code == ExitCode.OK
 
 
+def test_a_line_that_cannot_be_asked_fails_the_check_whatever_the_reason(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1, messages="hello"), row(2)])
+    assert call("dataset", "check", dataset).exit_code == ExitCode.FAILED
+
+
+def test_a_line_with_two_faults_is_named_once_in_the_sum(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2, temperature="hot", stream="yes")])
+    assert call("dataset", "check", dataset).stderr.splitlines() == [
+        "warning  dataset.wrong_type            1   line 2",
+    ]
+
+
 def test_dataset_stats_describes(tmp_path: Path) -> None:
     rich = {
         "type": "function",

@@ -46,9 +46,19 @@ def test_an_answer_without_calls_has_no_judgements() -> None:
     assert judge_calls(asked(), said("Sunny.")) == ()
 
 
-def test_the_first_of_two_namesakes_counts() -> None:
-    twice = [tool("get_weather", "", {}), *asked().tools]
-    assert judged(call(arguments='{"town": 1}'), tools=twice).valid is True
+def test_a_call_of_two_namesakes_is_judged_by_the_one_it_satisfies() -> None:
+    """That both are offered is the fault of the request; nobody can know which one the model meant."""
+    anything = tool("get_weather", "", {})
+    for twice in ([anything, *asked().tools], [*asked().tools, anything]):
+        assert judged(call(arguments='{"town": 1}'), tools=twice).valid is True
+    assert judged(call(arguments='{"town": 1}'), tools=[*asked().tools, *asked().tools]).valid is False
+
+
+def test_a_broken_namesake_leaves_a_call_undecided_unless_the_other_takes_it() -> None:
+    broken = tool("get_weather", "", {"type": "object", "required": {}})
+    for twice in ([broken, *asked().tools], [*asked().tools, broken]):
+        assert judged(call(arguments='{"town": 1}'), tools=twice).valid is None
+        assert judged(call(), tools=twice).valid is True
 
 
 @pytest.mark.parametrize("tools", [None, "none", [7, {}, {"function": None}, {"function": {"name": 3}}]])

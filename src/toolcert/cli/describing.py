@@ -25,6 +25,7 @@ def check(file: str, *, strict: bool, as_json: bool) -> int:
     with closing(Source(file)) as source:
         dataset = Dataset(source)
         for line in dataset.lines():
+            failed = failed or line.body is None  # whatever the reason, it cannot be asked
             for problem in inspector.add(line):
                 failed = failed or problem.severity in _FAILING[strict]
                 click.echo(_as_json(line.index, problem) if as_json else _as_text(line.index, problem))

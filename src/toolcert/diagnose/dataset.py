@@ -65,7 +65,7 @@ declare(
         code="dataset.duplicate_tool",
         severity=Severity.WARNING,
         title="A row offers two tools of the same name.",
-        meaning="A call cannot say which of them is meant; it is judged by the first one.",
+        meaning="A call cannot say which of them is meant, so it is judged by the one that it satisfies.",
         cause="Tools were merged from several places.",
         remedy="Give each tool its own name.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from toolcert.core.replies import Reply, ToolCall
@@ -42,10 +43,11 @@ class CallJudgement(Value):
 class Offer:
     """The tools of a request by name, with those schemas compiled that were needed."""
 
-    __slots__ = ("_validators", "parameters")
+    __slots__ = ("_others", "_validators", "parameters")
 
     def __init__(self, request: Request) -> None:
         self.parameters = offered_tools(request)
+        self._others = _second_offers(request)
         self._validators: dict[str, Validator] = {}
 
     def validator(self, name: str) -> Validator:
@@ -54,6 +56,18 @@ class Offer:
         if found is None:
             found = self._validators[name] = _judge.compile(self.parameters[name])
         return found
+
+    def judge(self, name: str, arguments: Any) -> tuple[Any, Judgement]:
+        """The parameters a call of an offered tool is judged by, and the judgement.
+
+        Which of two namesakes a model meant nobody knows; offering both is the request's fault, so the kinder counts.
+        """
+        parameters, judgement = self.parameters[name], self.validator(name).judge(arguments)
+        for other in self._others.get(name, ()) if not judgement.ok else ():
+            kinder = _judge.judge(other, arguments)
+            if kinder.ok or (kinder.ok is None and judgement.ok is False):
+                parameters, judgement = other, kinder
+        return parameters, judgement
 
 
 def judge_calls(request: Request, reply: Reply, offer: Offer | None = None) -> tuple[CallJudgement, ...]:
@@ -70,21 +84,36 @@ def schema_fault(parameters: Any) -> str:
 
 
 def offered_tools(request: Request) -> dict[str, Any]:
-    """The parameters of every offered function by its name; the first of two namesakes counts."""
+    """The parameters of every offered function by its name; of two namesakes, those of the first."""
     offered: dict[str, Any] = {}
+    for name, parameters in _functions(request):
+        offered.setdefault(name, parameters)
+    return offered
+
+
+def _second_offers(request: Request) -> dict[str, list[Any]]:
+    """The other parameters of functions whose name is offered more than once."""
+    met: set[str] = set()
+    others: dict[str, list[Any]] = {}
+    for name, parameters in _functions(request):
+        if name in met:
+            others.setdefault(name, []).append(parameters)
+        met.add(name)
+    return others
+
+
+def _functions(request: Request) -> Iterator[tuple[str, Any]]:
     for tool in request.tools:
         function = tool.get("function") if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
-            offered.setdefault(function["name"], function.get("parameters"))
-    return offered
+            yield function["name"], function.get("parameters")
 
 
 def _judge_call(position: int, call: ToolCall, offer: Offer) -> CallJudgement:
     name = call.name
     if not isinstance(name, str) or name not in offer.parameters:
         return _judge_unknown(position, call, offer.parameters)
-    parameters = offer.parameters[name]
-    judgement = offer.validator(name).judge(call.arguments)
+    parameters, judgement = offer.judge(name, call.arguments)
     if judgement.ok and judgement.bucket is None and parameters:
         return CallJudgement(position=position, call=call, known=True, judgement=judgement, parameters=parameters)
     return CallJudgement(
