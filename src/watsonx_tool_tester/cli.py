@@ -16,7 +16,7 @@ from toolcert.reports.extras import Extras
 from toolcert.reports.progress import progress
 from toolcert.version import __version__
 from watsonx_tool_tester.clients import make_client
-from watsonx_tool_tester.config import LOG_LEVELS, SORTS, ClientType, Config
+from watsonx_tool_tester.config import LOG_LEVELS, SORTS, ClientType, Config, in_own_names
 from watsonx_tool_tester.results import ResultHandler
 from watsonx_tool_tester.selection import compile_pattern
 from watsonx_tool_tester.tester import ModelTester
@@ -33,7 +33,7 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except ToolcertError as error:
-        raise click.ClickException(" ".join(str(error).split())) from error
+        raise click.ClickException(in_own_names(" ".join(str(error).split()))) from error
 
 
 def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -130,8 +130,10 @@ def _test(config: Config) -> ModelTester:
     handler = ResultHandler(config.iterations)
     handler.show(results)
     _save(tester, handler, results)
-    if all(result["tool_call_support"] is None for result in results):
-        raise click.ClickException(f"nothing could be measured: {results[0]['details']}")
+    assert tester.last is not None
+    silent = [result for result in results if result["tool_call_support"] is None]
+    if silent and tester.last.summary.nothing_measured:
+        raise click.ClickException(f"nothing could be measured: {silent[0]['details']}")
     return tester
 
 

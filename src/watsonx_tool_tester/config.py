@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -17,8 +18,19 @@ RELIABILITY_THRESHOLD = 0.9
 """From this rate on, inclusive, both calling and handling count as reliable."""
 SORTS = ("name", "tool_call_time", "response_time", "total_time")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+_OWN_NAMES = {
+    "--base-url": "--watsonx-url",
+    "--iam-url": "WATSONX_IAM_URL",
+    "--project-id": "--watsonx-project-id",
+}
+"""What toolcert's advice calls settings that have another name here."""
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
+
+
+def in_own_names(advice: str) -> str:
+    """Advice of toolcert with this tool's options in it."""
+    return re.sub(r"(?<![\w-])--[a-z-]+", lambda flag: _OWN_NAMES.get(flag[0], flag[0]), advice)
 
 
 class ClientType(StrEnum):

@@ -10,7 +10,7 @@ from pathlib import Path
 from toolcert.core.events import AttemptMade, CaseFinished, Event, Handler
 from toolcert.core.outcomes import Outcome
 from toolcert.runs.files import output_errors
-from watsonx_tool_tester.config import Config
+from watsonx_tool_tester.config import Config, in_own_names
 
 LOGGER = logging.getLogger("watsonx_tool_tester")
 FILE = "tool_test.log"
@@ -50,4 +50,4 @@ def _log(event: Event) -> None:
     elif isinstance(event, CaseFinished):
         record = event.record
         level = logging.WARNING if record.outcome is Outcome.NOT_MEASURED else logging.INFO
-        LOGGER.log(level, "%s %s %s", record.case, record.outcome.value, record.reason)
+        LOGGER.log(level, "%s %s %s", record.case, record.outcome.value, in_own_names(record.reason))

@@ -17,6 +17,7 @@ from toolcert.reports import ordering
 from toolcert.reports.extras import Extras
 from toolcert.reports.formats import write_reports
 from toolcert.runs.files import write_whole
+from watsonx_tool_tester.config import in_own_names
 from watsonx_tool_tester.table import summary_lines, table_lines
 from watsonx_tool_tester.totals import summary_of
 
@@ -85,7 +86,7 @@ def _support(model: ModelSummary, cell: Cell) -> bool | None:
 
 def details_of(model: ModelSummary, cell: Cell) -> str:
     """The real reason, how often it was met, and what was left out of the rates."""
-    counts, reason = cell.counts, cell.reason or model.reason
+    counts, reason = cell.counts, in_own_names(cell.reason or model.reason)
     if counts.passed and counts.passed == counts.total:
         return "calls the tool and uses its result"
     if counts.passed and not counts.failed and counts.not_measured:

@@ -64,6 +64,19 @@ def test_a_later_run_of_the_day_takes_the_place_of_an_earlier_one(known: Watsonx
     assert history(folder, "models_registry.csv")[0]["total_tests"] == "1"
 
 
+def test_a_run_without_an_answer_takes_the_place_of_no_measurement(known: WatsonxVendor, folder: Path) -> None:
+    """A wrong project is noticed, and costs the day nothing that was measured before."""
+    save("--model", GRANITE)
+    before = history(folder, "test_results.csv")
+    words = ["test", "--iterations", "1", "--save-history", "--watsonx-project-id", "elsewhere"]
+    failed = CliRunner().invoke(cli, words)
+    assert failed.exit_code == 1
+    after = {row["model_id"]: row for row in history(folder, "test_results.csv")}
+    assert after[GRANITE] == before[0]
+    assert after[LLAMA]["tool_call_support"] == ""
+    assert after[LLAMA]["iterations"] == "0"
+
+
 def older(folder: Path, *days: str) -> None:
     place = folder / "reports/history"
     place.mkdir(parents=True)

@@ -185,6 +185,24 @@ def test_the_summary_has_the_four_blocks_and_times_of_successful_models_only(
     assert sorted(summary["support_categories"]["none"]) == ["ibm/slate-embedding", "ibm/textual"]
 
 
+def test_a_wrong_project_is_an_error_and_is_told_in_this_tools_words(known: WatsonxVendor, folder: Path) -> None:
+    """The embedding model was never to be asked: that nothing else answered is no finished test."""
+    result = CliRunner().invoke(cli, ["test", "--iterations", "1", "--watsonx-project-id", "elsewhere"])
+    assert result.exit_code == 1
+    assert "nothing could be measured: HTTP 403" in result.output
+    assert "(--watsonx-project-id)" in result.output
+    assert "(--project-id)" not in result.output
+
+
+def test_errors_end_their_sentences_and_name_this_tools_options(folder: Path) -> None:
+    words = ["list-models", "--client", "litellm", "--litellm-url", "http://127.0.0.1:9"]
+    refused = CliRunner().invoke(cli, words).output
+    assert ". Check the address" in refused
+    words = ["list-models", "--watsonx-region", "atlantis", "--watsonx-apikey", "k", "--watsonx-project-id", "p"]
+    unknown = CliRunner().invoke(cli, words).output
+    assert unknown.rstrip().endswith("or give --watsonx-url.")
+
+
 def test_one_iteration_has_no_reliability_block(known: WatsonxVendor, folder: Path) -> None:
     assert "Reliability Assessment" not in run("test", "--iterations", "1", "--model", GRANITE).stdout
 

@@ -10,7 +10,10 @@ import pytest
 from toolcert.core.errors import InputError
 from toolcert.history.csv_export import export_csv, is_reliable
 from toolcert.history.csv_import import import_csv
+from toolcert.history.days import DayStatus
+from toolcert.history.observation import HELLO, Observation, StoredRun
 from toolcert.history.older_columns import PROVIDER, REGISTRY, RESULTS, SUMMARY
+from toolcert.history.overview import overview
 from toolcert.history.store import HistoryStore
 
 
@@ -123,3 +126,25 @@ def test_registry_columns_are_the_fifteen_of_the_text(tmp_path: Path) -> None:
         "True",
         "2026-01-03",
     )
+
+
+def test_a_model_that_was_not_asked_is_told_from_one_that_did_not_answer(tmp_path: Path) -> None:
+    """Through the files and back: an embedding model has no outage every day."""
+    day = "2026-01-03"
+    common = {"run": "r", "endpoint": "e", "probe": HELLO, "day": day, "at": 1.0}
+    found = [
+        Observation(**common, model="embedder", unsupported=1, reason="has no chat function"),
+        Observation(**common, model="silent", not_measured=5, reason="HTTP 503"),
+    ]
+    with HistoryStore(str(tmp_path / "h")) as store:
+        store.add_all([(StoredRun(run="r", day=day, started_at=1.0, source="probe"), found)])
+        export_csv(store, tmp_path / "out")
+    written = {one["model_id"]: one["tool_call_support"] for one in rows(tmp_path / "out" / "test_results.csv")}
+    assert written == {"embedder": "False", "silent": ""}
+    with HistoryStore(str(tmp_path / "again")) as store:
+        import_csv(store, tmp_path / "out")
+        models = overview(store).models
+    assert {one.model: one.days[0].status for one in models} == {
+        "embedder": DayStatus.NOT_SUPPORTED,
+        "silent": DayStatus.NOT_MEASURED,
+    }

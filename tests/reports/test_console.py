@@ -144,7 +144,7 @@ def test_times_as_people_read_them() -> None:
 def test_an_open_reliability_says_how_many_clean_runs_would_decide() -> None:
     summary = structs.replace(probe_summary(3), threshold=0.95)
     text = " ".join(printed(lambda console: print_probe(summary, console)).split())
-    assert "An interval across 0.95 decides nothing yet; 73 clean runs would (--iterations 73)." in text
+    assert "An interval across 0.95 decides nothing; 73 clean runs would (--iterations 73)." in text
 
 
 def test_where_all_is_decided_or_nothing_can_be_proven_nobody_is_sent_to_ask_more() -> None:

@@ -100,4 +100,4 @@ def test_what_would_be_obeyed_is_not(text: str) -> None:
 
 def test_an_open_reliability_says_what_would_decide_it() -> None:
     text = str(render("probe", "markdown", probe_summary(3)))
-    assert "An interval across 0.9 decides nothing yet; 35 clean runs would (--iterations 35)." in text
+    assert "An interval across 0.9 decides nothing; 35 clean runs would (--iterations 35)." in text

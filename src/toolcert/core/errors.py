@@ -40,7 +40,8 @@ class ToolcertError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".strip()
+        end = "" if not self.remedy or self.message.endswith((".", "?", "!")) else "."
+        return f"{self.message}{end} {self.remedy}".strip()
 
 
 class UsageError(ToolcertError):

@@ -41,16 +41,25 @@ def export_csv(
     found = latest_per_day(store.observations(probe=HELLO, since=since, originals=True))
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
     columns = (*RESULTS, PROVIDER) if provider else RESULTS
-    _write(folder / RESULTS_FILE, columns, [result_row(one) | extra.get((one.day, one.model), {}) for one in found])
+    _write(folder / RESULTS_FILE, columns, [_completed(one, extra.get((one.day, one.model), {})) for one in found])
     _write(folder / REGISTRY_FILE, REGISTRY, _registry_rows(store, found))
     _write(folder / SUMMARY_FILE, SUMMARY, _summary_rows(found))
     return len(found)
 
 
 def latest_per_day(observations: Iterable[Observation]) -> list[Observation]:
-    """One observation per model and day: a later run of the day replaces an earlier one."""
-    latest = {(observation.day, observation.model): observation for observation in observations}
+    """One observation per model and day: a later run of the day replaces an earlier one, unless nothing answered."""
+    latest: dict[tuple[str, str], Observation] = {}
+    for observation in observations:
+        target = (observation.day, observation.model)
+        if observation.answered or target not in latest or not latest[target].answered:
+            latest[target] = observation
     return sorted(latest.values(), key=lambda observation: (observation.day, observation.at))
+
+
+def _completed(observation: Observation, more: JsonObject) -> JsonObject:
+    """What was imported stays as it was."""
+    return result_row(observation) if observation.original is not None else result_row(observation) | more
 
 
 def result_row(observation: Observation) -> JsonObject:
@@ -64,8 +73,8 @@ def result_row(observation: Observation) -> JsonObject:
         "timestamp": datetime.fromtimestamp(observation.at, UTC).replace(tzinfo=None).isoformat(),
         "date": observation.day,
         "model_id": observation.model,
-        "tool_call_support": supported,
-        "handles_response": bool(observation.handled),
+        "tool_call_support": supported if observation.answered else "",
+        "handles_response": bool(observation.handled) if observation.answered else "",
         "is_reliable": is_reliable(observation) if supported else "",
         "tool_call_time": round(call, 4),
         "response_time": round(answer, 4),
@@ -116,7 +125,7 @@ def _registry_row(model: str, seen: Sequence[Observation], before: Mapping[str, 
         "avg_response_time": _mean(answers),
         "best_tool_time": min(calls, default=0),
         "best_response_time": min(answers, default=0),
-        "consistency_score": len(working) / len(seen),
+        "consistency_score": len(working) / max(1, sum(one.answered for one in seen)),
     }
 
 

@@ -93,6 +93,7 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
     # The older tool divides by the calls; a row without a call has nothing to handle.
     handled = round(_number(row.get("response_success_rate")) * called)
     interval = wilson(handled, iterations)
+    refused = not iterations and row["tool_call_support"].strip().lower() == "false"  # our own rows of such models
     return Observation(
         run=_run(day, endpoint),
         endpoint=endpoint,
@@ -102,6 +103,8 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
         at=_moment(row.get("timestamp") or row["date"]).timestamp(),
         passed=handled,
         failed=iterations - handled,
+        unsupported=int(refused),
+        not_measured=int(not iterations and not refused),
         called=called,
         callable=iterations,
         handled=handled,

@@ -61,6 +61,11 @@ class Observation(Value, gc=False):
         return self.passed + self.failed
 
     @property
+    def answered(self) -> bool:
+        """Whether it says anything about the model; a refusal does, silence does not."""
+        return bool(self.measured or self.unsupported)
+
+    @property
     def calling(self) -> Rate:
         return Rate(k=self.called, n=self.callable)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from toolcert.history.observation import Observation, SeenFinding, StoredRun
-from toolcert.probes.scorecard import Cell, FindingCount, ModelSummary, ProbeSummary
+from toolcert.probes.scorecard import Category, Cell, FindingCount, ModelSummary, ProbeSummary
 
 LONGEST_EVIDENCE = 500
 LONGEST_FINGERPRINT = 200
@@ -44,6 +44,7 @@ def day_of(at: float) -> str:
 def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: str) -> Observation:
     turns = {latency.label: latency for latency in cell.latency}
     first, second = turns.get("turn 1"), turns.get("turn 2")
+    refused, skipped = _refused(model, cell)
     return Observation(
         run=summary.run,
         endpoint=model.endpoint,
@@ -53,9 +54,9 @@ def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: st
         at=summary.started_at,
         passed=cell.counts.passed,
         failed=cell.counts.failed,
-        unsupported=cell.counts.unsupported,
+        unsupported=refused,
         not_measured=cell.counts.not_measured,
-        skipped=cell.counts.skipped,
+        skipped=skipped,
         called=cell.called.k,
         callable=cell.called.n,
         handled=cell.handled.k,
@@ -71,6 +72,14 @@ def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: st
         fingerprint=", ".join(cell.fingerprints)[:LONGEST_FINGERPRINT] or None,
         findings=tuple(_seen(found) for found in cell.findings),
     )
+
+
+def _refused(model: ModelSummary, cell: Cell) -> tuple[int, int]:
+    """Refusals and skips: that a model is not asked because it cannot chat is known, and no outage."""
+    counts = cell.counts
+    if model.category is Category.UNSUPPORTED and counts.total == counts.skipped:
+        return counts.skipped, 0
+    return counts.unsupported, counts.skipped
 
 
 def _seen(found: FindingCount) -> SeenFinding:

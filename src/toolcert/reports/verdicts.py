@@ -64,4 +64,4 @@ def still_open(summary: ProbeSummary) -> str:
     if summary.threshold >= 1 or all(figure.certainty in decided for figure in figures):
         return ""
     threshold, runs = summary.threshold, runs_needed(summary.threshold)
-    return f"An interval across {threshold:g} decides nothing yet; {runs} clean runs would (--iterations {runs})."
+    return f"An interval across {threshold:g} decides nothing; {runs} clean runs would (--iterations {runs})."
