@@ -26,7 +26,13 @@ BROKEN_TOOL = {"type": "function", "function": {"name": "bad", "parameters": {"t
 @pytest.fixture(scope="module")
 def vendor():
     with Vendor(
-        models=["faithful", "fault:args.schema.required", "fault:finish.stop_with_calls", "text-caller"]
+        models=[
+            "faithful",
+            "fault:args.schema.required",
+            "fault:args.schema.type",
+            "fault:finish.stop_with_calls",
+            "text-caller",
+        ]
     ) as one:
         yield one
 
@@ -126,6 +132,20 @@ def test_the_record_keeps_as_much_as_asked(tmp_path: Path, vendor: Vendor) -> No
     assert "Paris" in assembled
     assert "Paris" not in verdicts
     assert summarise(tmp_path / "verdicts").rows == summarise(tmp_path / "raw").rows
+
+
+def test_verdicts_hold_no_word_of_rows_and_answers(tmp_path: Path, vendor: Vendor) -> None:
+    """Neither the log nor the summary: the reason of a failure is its code."""
+    unexpected = row(2, toolcert={"expected": {"calls": [{"name": "get_weather", "arguments": {"city": "Rome"}}]}})
+    refused = row(3, tools="Paris")
+    dataset = write_rows(tmp_path / "data.jsonl", [row(1), unexpected, refused])
+    for model in ("fault:args.schema.type", "faithful"):
+        done = run(dataset, vendor.url, tmp_path / model, model=model, keep=Keep.VERDICTS)
+        assert "Paris" not in (tmp_path / model / "records.jsonl").read_text()
+        assert not any(line.examples for line in done.summary.vendor)
+        reasons = [one.reason for one in records(tmp_path / model)]
+        expected = ["args.schema.type"] * 2 if "fault" in model else ["", "not as expected"]
+        assert reasons == [*expected, "transport.rejected"]
 
 
 def test_streaming_can_be_forced_and_forbidden(tmp_path: Path, vendor: Vendor) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from toolcert.core.exchanges import Attempt, Exchange, Fault
 from toolcert.core.findings import Finding
+from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
@@ -74,7 +75,8 @@ _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 
 def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
     """One line of the run log, newline included."""
-    head = _encoder.encode(msgspec.structs.replace(record, detail=_NO_DETAIL))
+    reason = record.reason if keep is not Keep.VERDICTS else _bare_reason(record)
+    head = _encoder.encode(msgspec.structs.replace(record, reason=reason, detail=_NO_DETAIL))
     if record.row is not None:
         head = b"".join((CODE_KEY, row_code(record.row), b'",', head[1:]))
     if keep is Keep.VERDICTS or record.detail == _NO_DETAIL:
@@ -86,6 +88,15 @@ def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
         figures=record.detail.figures,
     )
     return b"".join((head[:-1], DETAIL_MARK, _encoder.encode(detail), b"}\n"))
+
+
+def _bare_reason(record: Record) -> str:
+    """Why a row is not `passed`, without a word of the row or of its answer."""
+    if record.row is None or record.outcome is Outcome.SKIPPED or not record.reason:
+        return record.reason
+    if record.outcome is Outcome.FAILED:
+        return next((code for code in record.codes if record.reason.startswith(code)), "not as expected")
+    return next((code for code in record.codes if code.startswith("transport.")), record.outcome.value)
 
 
 def decode_head(line: bytes) -> Record:

@@ -161,9 +161,11 @@ class VerifyJob:
             writer.close()
 
     def _result(self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier) -> VerifyRun:
-        if len(earlier.standing) or earlier.elsewhere:
-            if self.selection.everything and not finished.interrupted and not self.options.only_failed:
-                follow_moved_lines(folder, earlier)
+        taken_over = len(earlier.standing) > 0
+        if taken_over and self.selection.everything and not finished.interrupted and not self.options.only_failed:
+            follow_moved_lines(folder, earlier)
+        # What is not kept is not reported either.
+        if taken_over or earlier.elsewhere or self.options.keep is Keep.VERDICTS:
             summary = summarise(folder)
         missed = tuple(missed_gates(self.gates, summary))
         return VerifyRun(folder=str(folder), summary=summary, interrupted=finished.interrupted, missed=missed)
