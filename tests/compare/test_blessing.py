@@ -47,7 +47,9 @@ def test_a_changed_baseline_is_stale(tmp_path, shelf):
     with pytest.raises(InputError, match="stale") as refused:
         compare(["official"], [other], options(shelf))
     assert "--force" in refused.value.remedy
-    assert compare(["official"], [other], options(shelf, force=True)).baseline.rows == 20
+    forced = compare(["official"], [other], options(shelf, force=True))
+    assert forced.baseline.rows == 20
+    assert "stale" in forced.warnings[0], "who insists is told all the same"
 
 
 def test_a_baseline_that_is_gone_cannot_be_forced(tmp_path, shelf):
@@ -72,6 +74,14 @@ def test_a_baseline_asked_with_other_parameters_is_refused(tmp_path, shelf):
     other = str(write_run(tmp_path / "vendor", ROWS, parameters={"temperature": 0.6, "max_tokens": 200}))
     with pytest.raises(InputError, match="max_tokens"):
         compare(["official"], [other], options(shelf))
+
+
+def test_a_further_baseline_is_held_to_the_same(tmp_path, shelf):
+    plain = str(write_run(tmp_path / "plain", ROWS, dataset="d2"))
+    bless(write_run(tmp_path / "run", ROWS, dataset="d1"), "official", shelf)
+    other = str(write_run(tmp_path / "vendor", ROWS, dataset="d2"))
+    with pytest.raises(InputError, match="another version of the dataset"):
+        compare([plain, "official"], [other], options(shelf))
 
 
 def test_files_without_manifest_are_not_refused_for_it(tmp_path, shelf):

@@ -273,7 +273,9 @@ def test_other_sampling_settings_are_refused_unless_forced(tmp_path):
     with pytest.raises(InputError, match=r"temperature 0\.6 against 1\.0") as refused:
         pair(tmp_path, rows, hot)
     assert "--force" in refused.value.remedy
-    assert pair(tmp_path, rows, hot, Options(force=True)).matching.matched == 20
+    forced = compare([str(tmp_path / "baseline")], [str(tmp_path / "vendor")], Options(force=True))
+    assert forced.vendors[0].matching.matched == 20
+    assert "temperature 0.6 against 1.0" in forced.warnings[0], "who insists is told all the same"
 
 
 def test_another_model_name_is_shown_and_never_refused(tmp_path):
@@ -299,6 +301,8 @@ def test_different_datasets_matched_by_number_are_compared_with_a_warning(tmp_pa
     comparison = compare([str(one)], [str(two)], Options(match=Match.INDEX))
     assert comparison.vendors[0].matching.matched == 20
     assert "20 of 20 rows looked at ask something else" in comparison.warnings[0]
+    forced = compare([str(one)], [str(two)], Options(match=Match.INDEX, force=True))
+    assert forced.warnings == comparison.warnings
 
 
 def test_other_sampling_settings_are_noticed_by_number_too(tmp_path):
@@ -306,12 +310,35 @@ def test_other_sampling_settings_are_noticed_by_number_too(tmp_path):
     two = write_results(tmp_path / "b.jsonl", same_rows(20, temperature=1.0))
     with pytest.raises(InputError, match="temperature"):
         compare([str(one)], [str(two)], Options(match=Match.INDEX))
+    forced = compare([str(one)], [str(two)], Options(match=Match.INDEX, force=True))
+    assert "temperature" in forced.warnings[0]
+
+
+def unanswered(rows: list[Row]) -> list[Row]:
+    return [msgspec.structs.replace(row, called=None) for row in rows]
 
 
 def test_nothing_answered_is_nothing_measured(tmp_path):
     rows = same_rows(20)
-    with pytest.raises(NothingMeasuredError):
-        pair(tmp_path, rows, [msgspec.structs.replace(row, called=None) for row in rows])
+    with pytest.raises(NothingMeasuredError, match="answered by both baseline and vendor"):
+        pair(tmp_path, rows, unanswered(rows))
+
+
+def test_a_baseline_that_answered_nothing_is_not_the_vendors_fault(tmp_path):
+    rows = same_rows(20)
+    with pytest.raises(NothingMeasuredError, match="the baseline baseline answered none of its 20 rows"):
+        pair(tmp_path, unanswered(rows), rows)
+
+
+def test_a_vendor_that_answered_nothing_does_not_spoil_the_leaderboard(tmp_path):
+    rows = same_rows(200)
+    base, good = write_run(tmp_path / "base", rows), write_run(tmp_path / "good", rows)
+    silent = write_run(tmp_path / "silent", unanswered(rows))
+    first, last = compare([str(base)], [str(silent), str(good)]).vendors
+    assert (first.side.label, first.verdict) == ("good", Verdict.EQUIVALENT)
+    assert (last.verdict, last.headline) == (Verdict.INCONCLUSIVE, "Inconclusive: no row was answered by both.")
+    assert last.figure("agreement").value is None
+    assert last.missing.rows == 200
 
 
 def test_a_run_without_answers_kept_still_compares(tmp_path):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -151,3 +154,24 @@ def test_answers_of_odd_shapes_are_read_not_refused(tmp_path, message):
     vendor = compare([str(base)], [str(odd)], Options(force=True)).vendors[0]
     assert vendor.matching.matched == 2
     assert vendor.compared + vendor.missing.vendor_failed == 2
+
+
+def test_a_compressed_file(good, tmp_path):
+    (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(b"{}"))
+    message = refusal(good, tmp_path / "packed.jsonl.gz")
+    assert "is compressed" in message
+    assert "gunzip" in message
+
+
+def test_a_pipe_is_not_called_empty(good, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "pipe or device" in refusal(good, tmp_path / "pipe")
+    assert "pipe or device" in refusal(good, os.devnull)
+
+
+def test_a_file_that_may_not_be_read(good, monkeypatch):
+    def closed(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", closed)
+    assert f"cannot read {good}: Permission denied" in refusal(good, good + "2")

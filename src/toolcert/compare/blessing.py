@@ -31,7 +31,6 @@ class Blessing(Value):
     """SHA-256 of its records as they were when it was blessed."""
     blessed_at: float
     toolcert: str
-    model: str | None = None
     dataset_digest: str | None = None
     parameters: JsonObject = {}
 
@@ -76,35 +75,33 @@ def find_blessing(folder: Path, name: str) -> Blessing | None:
         ) from error
 
 
-def check_blessing(blessing: Blessing, *, force: bool) -> None:
-    """Refuse a baseline that is gone, or no longer what was blessed."""
-    path = Path(blessing.path)
-    if not path.exists():
-        raise InputError(
-            f"the baseline {blessing.name} was blessed at {path}, and there is nothing any more.",
-            remedy=f"Bless another run: toolcert bless RUN --as {blessing.name}",
-        )
-    if not force and digest_of(path) != blessing.digest:
-        raise InputError(
-            f"the baseline {blessing.name} is stale: {path} has changed since it was blessed.",
-            remedy=f"Bless it again (toolcert bless {path} --as {blessing.name}), or compare anyway with --force.",
-        )
+def stale(blessing: Blessing) -> InputError | None:
+    """What speaks against a baseline that is no longer what was blessed."""
+    if digest_of(Path(blessing.path)) == blessing.digest:
+        return None
+    return InputError(
+        f"the baseline {blessing.name} is stale: {blessing.path} has changed since it was blessed.",
+        remedy=f"Bless it again (toolcert bless {blessing.path} --as {blessing.name}), or compare anyway with --force.",
+    )
 
 
-def check_same_question(blessing: Blessing, vendor: str, dataset_digest: str | None, parameters: JsonObject) -> None:
-    """Refuse a baseline that answered another dataset, or was asked in another way, than the vendor."""
+def other_question(
+    blessing: Blessing, vendor: str, dataset_digest: str | None, parameters: JsonObject
+) -> InputError | None:
+    """What speaks against a baseline that answered another dataset, or was asked in another way, than the vendor."""
     if blessing.dataset_digest and dataset_digest and blessing.dataset_digest != dataset_digest:
-        raise InputError(
+        return InputError(
             f"the baseline {blessing.name} is stale: it answered another version of the dataset than {vendor}.",
             remedy="Run the baseline on this dataset and bless it again, or compare the common rows with --force.",
         )
     old, new = blessing.parameters, parameters
     differing = [name for name in SAMPLING_FIELDS if old and new and old.get(name) != new.get(name)]
-    if differing:
-        raise InputError(
-            f"the baseline {blessing.name} was asked with other parameters than {vendor}: {', '.join(differing)}.",
-            remedy="Run one of them again with the other's parameters, or compare anyway with --force.",
-        )
+    if not differing:
+        return None
+    return InputError(
+        f"the baseline {blessing.name} was asked with other parameters than {vendor}: {', '.join(differing)}.",
+        remedy="Run one of them again with the other's parameters, or compare anyway with --force.",
+    )
 
 
 def digest_of(run: Path) -> str:

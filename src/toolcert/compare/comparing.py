@@ -8,19 +8,19 @@ from pathlib import Path
 
 import msgspec
 
-from toolcert.compare.blessing import check_same_question
+from toolcert.compare.blessing import Blessing, other_question, stale
 from toolcert.compare.chance import RawTest
-from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, Side, VendorComparison
+from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, VendorComparison
 from toolcert.compare.inputs import Source, describe, distinct_labels, is_mixed, locate, read_source
 from toolcert.compare.matching import NOBODY, Match, count_matching, count_repeats, find_partners
 from toolcert.compare.measuring import Basis, Draft, measure
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
-from toolcert.compare.rundata import RunData
-from toolcert.compare.sampling import other_content, refuse_other_sampling
+from toolcert.compare.rundata import By, RunData
+from toolcert.compare.sampling import ask_again, other_content, other_sampling
 from toolcert.compare.significance import holm
 from toolcert.compare.verdict import Case, Decided, decide
-from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
+from toolcert.core.errors import InputError, NothingMeasuredError, ToolcertError, UsageError
 from toolcert.core.findings import Severity
 from toolcert.version import __version__
 
@@ -51,22 +51,36 @@ class _Comparing:
 
     def __init__(self, baselines: Sequence[str], vendors: Sequence[str], options: Options) -> None:
         self._options = options
+        self._warnings: list[str] = []
         folder = Path(options.baselines)
-        sources = [locate(word, folder, force=options.force) for word in (*baselines, *vendors)]
-        _refuse_twice(sources, force=options.force)
+        sources = [locate(word, folder) for word in (*baselines, *vendors)]
+        self._insist(_given_twice(sources))
+        for blessing in _blessings(sources):
+            self._insist(stale(blessing))
         labels = distinct_labels(sources)
         named = [msgspec.structs.replace(source, label=label) for source, label in zip(sources, labels, strict=True)]
         self._mixed = is_mixed(named)
-        self._warnings: list[str] = []
         self._baseline_source, *self._further_sources = named[: len(baselines)]
         self._vendor_sources = named[len(baselines) :]
-        self._baseline = self._read(self._baseline_source, reference=True)
+        self._baseline = self._read_baseline(self._baseline_source, by=options.by)
         self._baseline_repeats = count_repeats(self._baseline.columns, options.match)
-        self._further = [self._read(source) for source in self._further_sources]
+        self._further = [self._read_baseline(source) for source in self._further_sources]
         self._further_partners = [self._match(self._baseline, run) for run in self._further]
+
+    def _insist(self, refusal: ToolcertError | None) -> None:
+        """Refuse; where the user insists, go on and say what speaks against it."""
+        if refusal is None:
+            return
+        if not self._options.force:
+            raise refusal
+        self._warnings.append(refusal.message)
 
     def result(self) -> Comparison:
         drafts = [self._measure(source) for source in self._vendor_sources]
+        if not any(draft.figures.compared for draft in drafts):
+            raise NothingMeasuredError(
+                f"no row was answered by both {self._baseline.label} and {_any_of(self._vendor_sources)}."
+            )
         verdicts = decide_together([draft.basis for draft in drafts], self._options)
         vendors = [_with_verdict(draft.figures, verdict) for draft, verdict in zip(drafts, verdicts, strict=True)]
         return Comparison(
@@ -86,26 +100,24 @@ class _Comparing:
             notes=tuple(self._notes()),
         )
 
-    def _read(self, source: Source, *, reference: bool = False) -> RunData:
-        by = self._options.by if reference else None
-        return read_source(source, self._options.match, mixed=self._mixed, by=by)
+    def _read_baseline(self, source: Source, by: By | None = None) -> RunData:
+        run = read_source(source, self._options.match, mixed=self._mixed, by=by)
+        if not run.measured:
+            raise NothingMeasuredError(f"the baseline {source.label} answered none of its {len(run.columns)} rows.")
+        return run
 
     def _measure(self, source: Source) -> Draft:
-        run = self._read(source)
+        run = read_source(source, self._options.match, mixed=self._mixed)
         side = describe(source, run)
-        self._check_blessing(side)
+        for blessing in _blessings([self._baseline_source, *self._further_sources]):
+            self._insist(other_question(blessing, side.label, side.dataset_digest, side.parameters))
         partners = self._match(self._baseline, run)
         matching = count_matching(
             self._baseline.columns, run.columns, partners, self._options.match, self._baseline_repeats
         )
         run.columns.forget_identity()
         others = [(run, partners), *zip(self._further, self._further_partners, strict=True)]
-        pairing = Pairing(self._baseline, others)
-        if not any(pattern.measured for pattern in pairing.patterns):
-            raise NothingMeasuredError(
-                f"{source.label} answered none of the {matching.matched} rows it shares with the baseline."
-            )
-        return measure(side, pairing, matching, self._options)
+        return measure(side, Pairing(self._baseline, others), matching, self._options)
 
     def _match(self, baseline: RunData, run: RunData) -> array[int]:
         partners = find_partners(baseline.columns, run.columns, self._options.match)
@@ -114,16 +126,10 @@ class _Comparing:
                 f"{baseline.label} and {run.label} have no row in common: they are runs of different datasets.",
                 remedy="Compare runs of the same dataset.",
             )
-        if not self._options.force:
-            refuse_other_sampling(baseline, run, partners)
-            if self._options.match is Match.INDEX:
-                self._warnings.append(other_content(baseline, run, partners))
+        looked_at = ask_again(baseline, run, partners) if self._options.match is Match.INDEX else []
+        self._insist(other_sampling(baseline, run, partners, looked_at))
+        self._warnings.append(other_content(baseline, run, looked_at))
         return partners
-
-    def _check_blessing(self, vendor: Side) -> None:
-        blessing = self._baseline_source.blessing
-        if blessing is not None and not self._options.force:
-            check_same_question(blessing, vendor.label, vendor.dataset_digest, vendor.parameters)
 
     def _notes(self) -> list[str]:
         notes = []
@@ -137,12 +143,21 @@ class _Comparing:
         return notes
 
 
-def _refuse_twice(sources: Sequence[Source], *, force: bool) -> None:
+def _given_twice(sources: Sequence[Source]) -> UsageError | None:
     """A run held against itself agrees perfectly and says nothing."""
     paths = [source.path.resolve() for source in sources]
-    for path in paths:
-        if paths.count(path) > 1 and not force:
-            raise UsageError(f"{path} is given twice.", remedy="Give each run once, or insist with --force.")
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is None:
+        return None
+    return UsageError(f"{twice} is given twice.", remedy="Give each run once, or insist with --force.")
+
+
+def _blessings(sources: Sequence[Source]) -> list[Blessing]:
+    return [source.blessing for source in sources if source.blessing is not None]
+
+
+def _any_of(sources: Sequence[Source]) -> str:
+    return sources[0].label if len(sources) == 1 else "any of the vendors"
 
 
 def decide_together(bases: Sequence[Basis], options: Options) -> list[Decided]:

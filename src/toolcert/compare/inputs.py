@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from toolcert.compare.blessing import Blessing, check_blessing, find_blessing
+from toolcert.compare.blessing import Blessing, find_blessing
 from toolcert.compare.comparison import Side
 from toolcert.compare.matching import Match
 from toolcert.compare.rundata import By, RunData
@@ -13,6 +13,8 @@ from toolcert.core.errors import InputError
 from toolcert.core.values import Value
 from toolcert.runs.reader import is_run
 from toolcert.runs.writer import RECORDS
+
+_GZIP = b"\x1f\x8b"
 
 
 class Source(Value):
@@ -25,28 +27,52 @@ class Source(Value):
     blessing: Blessing | None = None
 
 
-def locate(word: str, baselines: Path, *, force: bool = False) -> Source:
+def locate(word: str, baselines: Path) -> Source:
     """Find what `word` names; a file or folder wins over a blessed name."""
     path = Path(word)
     if not path.exists():
-        blessing = find_blessing(baselines, word)
-        if blessing is None:
-            raise InputError(
-                f"there is no run, results file or blessed baseline {word}.",
-                remedy="Name a run folder of `toolcert verify`, a results.jsonl file, or bless a run under this name.",
-            )
-        check_blessing(blessing, force=force)
-        found = locate(blessing.path, baselines)
-        return Source(label=word, path=found.path, own=found.own, blessing=blessing)
+        return _blessed(word, baselines)
     if path.name == RECORDS and is_run(path.parent):
         path = path.parent
     if path.is_dir():
         if not is_run(path):
             raise InputError(f"{path} is a folder, but not a run of toolcert: it has no manifest.json.")
         return Source(label=_label(path), path=path, own=True)
-    if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty.", remedy="Was the run that should have written it interrupted?")
+    _check_file(path)
     return Source(label=_label(path), path=path, own=False)
+
+
+def _blessed(name: str, baselines: Path) -> Source:
+    blessing = find_blessing(baselines, name)
+    if blessing is None:
+        raise InputError(
+            f"there is no run, results file or blessed baseline {name}.",
+            remedy="Name a run folder of `toolcert verify`, a results.jsonl file, or bless a run under this name.",
+        )
+    if not Path(blessing.path).exists():
+        raise InputError(
+            f"the baseline {name} was blessed at {blessing.path}, and there is nothing any more.",
+            remedy=f"Bless another run: toolcert bless RUN --as {name}",
+        )
+    found = locate(blessing.path, baselines)
+    return Source(label=name, path=found.path, own=found.own, blessing=blessing)
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what cannot be a results file, before any of it is read."""
+    if not path.is_file():
+        raise InputError(
+            f"{path} is a pipe or device, and results are read more than once.", remedy="Save them to a file first."
+        )
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_GZIP))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
+    if not start:
+        raise InputError(f"{path} is empty.", remedy="Was the run that should have written it interrupted?")
+    if start == _GZIP:
+        raise InputError(f"{path} is compressed.", remedy=f"Unpack it first: gunzip --keep {path}")
 
 
 def read_source(source: Source, match: Match, *, mixed: bool, by: By | None = None) -> RunData:
@@ -75,7 +101,7 @@ def describe(source: Source, data: RunData) -> Side:
         path=str(source.path),
         foreign=not source.own,
         rows=len(data.columns),
-        measured=sum(count for kind, count in data.kind_counts if kind.measured),
+        measured=data.measured,
         model=", ".join(sorted(models)[:3]),
         endpoint=manifest.endpoints[0].base_url if manifest is not None and manifest.endpoints else "",
         dataset=None if dataset is None else dataset.path,

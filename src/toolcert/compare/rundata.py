@@ -123,6 +123,11 @@ class RunData:
         """The kinds of rows and how many there are of each; for when all rows are read."""
         return [(self.kinds.kinds[code], count) for code, count in Counter(self.columns.kind).items()]
 
+    @property
+    def measured(self) -> int:
+        """Rows that were answered."""
+        return sum(count for kind, count in self.kind_counts if kind.measured)
+
     @cached_property
     def repeated(self) -> frozenset[int]:
         """Contents that stand in more than one row."""

@@ -3,71 +3,83 @@
 from __future__ import annotations
 
 from array import array
-from itertools import compress, islice
-from typing import NoReturn
+from collections.abc import Sequence
 
 from toolcert.compare.answers import read_answer
 from toolcert.compare.matching import NOBODY
 from toolcert.compare.rundata import RunData
 from toolcert.core.errors import InputError
+from toolcert.core.values import JsonObject, Value
 from toolcert.verify.hashing import SAMPLING_FIELDS, content_hash
 
 _LOOKED_AT = 50
-"""Rows matched by number whose content is looked at, to notice another dataset."""
+"""Rows matched by number whose questions are read, to notice another dataset or other settings."""
 
 
-def count_other_sampling(baseline: RunData, vendor: RunData, partners: array[int]) -> int:
-    """Matched rows that were asked with other sampling settings."""
+class Asked(Value):
+    """What both were asked on a row."""
+
+    index: int
+    baseline: JsonObject
+    vendor: JsonObject
+
+    @property
+    def other_settings(self) -> list[str]:
+        """Sampling settings that differ."""
+        return [name for name in SAMPLING_FIELDS if self.baseline.get(name) != self.vendor.get(name)]
+
+
+def ask_again(baseline: RunData, vendor: RunData, partners: array[int]) -> list[Asked]:
+    """What some rows spread over the whole ask, as far as both runs kept it."""
+    places = [place for place, partner in enumerate(partners) if partner != NOBODY]
+    looked_at = [_asked(baseline, vendor, place, partners) for place in places[:: max(1, len(places) // _LOOKED_AT)]]
+    return [asked for asked in looked_at if asked.baseline and asked.vendor]
+
+
+def _asked(baseline: RunData, vendor: RunData, place: int, partners: array[int]) -> Asked:
+    return Asked(
+        index=baseline.columns.index[place],
+        baseline=read_answer(baseline, place).request,
+        vendor=read_answer(vendor, partners[place]).request,
+    )
+
+
+def other_sampling(
+    baseline: RunData, vendor: RunData, partners: array[int], looked_at: Sequence[Asked] = ()
+) -> InputError | None:
+    """What speaks against a comparison of differently asked questions.
+
+    Files read without their requests show their settings only on the rows looked at.
+    """
     own, theirs = baseline.columns.sampling, vendor.columns.sampling
-    return sum(partner != NOBODY and own[place] != theirs[partner] for place, partner in enumerate(partners))
+    if not own or not theirs:
+        differing = next((asked for asked in looked_at if asked.other_settings), None)
+        return None if differing is None else _refusal(baseline, vendor, "some", differing)
+    if len({*own, *theirs}) == 1:  # as nearly always, all were asked alike
+        return None
+    places = [at for at, partner in enumerate(partners) if partner != NOBODY and own[at] != theirs[partner]]
+    if not places:
+        return None
+    return _refusal(baseline, vendor, str(len(places)), _asked(baseline, vendor, places[0], partners))
 
 
-def refuse_other_sampling(baseline: RunData, vendor: RunData, partners: array[int]) -> None:
-    """Refuse a comparison of answers to differently asked questions, and say how they differ."""
-    own, theirs = baseline.columns.sampling, vendor.columns.sampling
-    if not own or not theirs or len({*own, *theirs}) == 1:  # not read, or as nearly always, all asked alike
-        return
-    differing = count_other_sampling(baseline, vendor, partners)
-    if not differing:
-        return
-    place = next(at for at, partner in enumerate(partners) if partner != NOBODY and own[at] != theirs[partner])
-    _refuse(baseline, vendor, str(differing), place, partners[place])
-
-
-def _refuse(baseline: RunData, vendor: RunData, rows: str, own: int, theirs: int) -> NoReturn:
-    raise InputError(
-        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows} rows"
-        f"{_how(baseline, vendor, own, theirs)}.",
+def _refusal(baseline: RunData, vendor: RunData, rows: str, example: Asked) -> InputError:
+    return InputError(
+        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows} rows{_how(example)}.",
         remedy="Run one of them again with the other's settings, or compare anyway with --force.",
     )
 
 
-def _how(baseline: RunData, vendor: RunData, own: int, theirs: int) -> str:
-    first, second = read_answer(baseline, own).request, read_answer(vendor, theirs).request
-    differing = [name for name in SAMPLING_FIELDS if first.get(name) != second.get(name)]
-    if not first or not second or not differing:
+def _how(asked: Asked) -> str:
+    if not asked.baseline or not asked.vendor or not asked.other_settings:
         return ""
-    index = baseline.columns.index[own]
-    shown = ", ".join(f"{name} {first.get(name)!r} against {second.get(name)!r}" for name in differing)
-    return f" (row {index}: {shown})"
+    shown = [f"{name} {asked.baseline.get(name)!r} against {asked.vendor.get(name)!r}" for name in asked.other_settings]
+    return f" (row {asked.index}: {', '.join(shown)})"
 
 
-def other_content(baseline: RunData, vendor: RunData, partners: array[int]) -> str:
-    """What is wrong with rows matched by their number, from a look at some of them; empty where nothing is.
-
-    Other sampling settings are refused as usual: files read without their requests show them only here.
-    """
-    matched = compress(range(len(partners)), map(NOBODY.__ne__, partners))
-    step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
-    looked_at = list(islice(matched, 0, None, step))
-    differing = 0
-    for place in looked_at:
-        own, theirs = read_answer(baseline, place).request, read_answer(vendor, partners[place]).request
-        if not own or not theirs:
-            continue
-        differing += content_hash(own) != content_hash(theirs)
-        if any(own.get(name) != theirs.get(name) for name in SAMPLING_FIELDS):
-            _refuse(baseline, vendor, "some", place, partners[place])
+def other_content(baseline: RunData, vendor: RunData, looked_at: Sequence[Asked]) -> str:
+    """What is wrong with rows matched by their number, from a look at some of them; empty where nothing is."""
+    differing = sum(content_hash(asked.baseline) != content_hash(asked.vendor) for asked in looked_at)
     if not differing:
         return ""
     return (
