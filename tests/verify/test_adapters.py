@@ -127,6 +127,13 @@ def test_a_reference_that_leads_nowhere_is_said_to(tmp_path: Path, reference: st
         load_adapter(reference.replace("{file}", str(file)))
 
 
+@pytest.mark.parametrize(("text", "told"), [("class :\n", "SyntaxError"), ("import absent_module\n", "absent_module")])
+def test_an_adapter_that_cannot_be_loaded_is_no_bug_of_ours(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "own.py").write_text(text)
+    with pytest.raises(ConfigurationError, match=told):
+        load_adapter(f"{tmp_path / 'own.py'}:Own")
+
+
 def test_plugins_add_adapters_through_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As an installed package does it: a metadata folder on the import path."""
     metadata = tmp_path / "plugin-1.0.dist-info"

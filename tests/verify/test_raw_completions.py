@@ -127,3 +127,19 @@ def test_a_local_folder_works_with_the_real_library(tmp_path: Path, tokenizer: s
     with Vendor(models={"kimi-k2": "faithful"}) as vendor:
         options = {"model": "kimi-k2", "use_raw_completions": True, "tokenizer_model": tokenizer}
         assert run(dataset, vendor.url, tmp_path / "run", **options).summary.rows.valid == 1
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_row_that_the_template_refuses_is_named_and_the_run_goes_on(tmp_path: Path, tokenizer: str) -> None:
+    refusing = "{{ messages[0].content + '' }}" + TEMPLATE
+    (Path(tokenizer) / "tokenizer_config.json").write_text(json.dumps({"chat_template": refusing}))
+    silent = row(2, messages=[{"role": "assistant", "content": None}, {"role": "user", "content": "And now?"}])
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), silent, row(3)])
+    with Vendor(models={"kimi-k2": "faithful"}) as vendor:
+        options = {"model": "kimi-k2", "use_raw_completions": True, "tokenizer_model": tokenizer}
+        summary = run(dataset, vendor.url, tmp_path / "run", **options).summary
+        assert len(list(vendor.requests)) == 2
+    assert (summary.rows.passed, summary.rows.skipped) == (2, 1)
+    (found,) = summary.of_dataset
+    assert (found.code, found.examples[0].row) == ("dataset.not_rendered", 2)
+    assert "NoneType" in found.examples[0].evidence

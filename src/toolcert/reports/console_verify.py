@@ -25,6 +25,7 @@ _DATASET_WORDS = {
     "dataset.not_json": "not JSON",
     "dataset.not_object": "no object",
     "dataset.no_messages": "without messages",
+    "dataset.not_rendered": "not for this chat template",
     "dataset.bad_schema": "with a bad schema",
     "dataset.duplicate_tool": "with a tool twice",
     "dataset.wrong_type": "with a wrong type",

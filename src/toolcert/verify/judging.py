@@ -73,11 +73,12 @@ class RowJudge:
         return offer
 
 
-def refuse_row(row: Row) -> Record:
-    """The record of a line from which nothing can be asked."""
-    reason = kind_of(row.problems[0].code).title
+def refuse_row(row: Row, *problems: Finding) -> Record:
+    """The record of a line from which nothing can be asked, for a fault of its own or for `problems`."""
+    found = (*problems, *row.problems)
+    reason = kind_of(found[0].code).title
     facts = RowFacts(index=row.index, content=row.content, tags=row.tags)
-    detail = Detail(findings=row.problems, expected=row.expected)
+    detail = Detail(findings=found, expected=row.expected)
     return _record(row, facts, Outcome.SKIPPED, reason, detail=detail, at=time.time())
 
 

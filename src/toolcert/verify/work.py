@@ -10,7 +10,10 @@ from toolcert.core.cases import Case
 from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
 from toolcert.core.requests import Request, RequestKind
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
 from toolcert.engine.plan import OnAttempt, Session
+from toolcert.verify.adapters.tokenizer import RenderError
 from toolcert.verify.judging import RowJudge, refuse_row
 from toolcert.verify.prepare import Shaping, adapter_of, completion_request
 from toolcert.verify.row import Row
@@ -29,19 +32,19 @@ class VerifyWork:
         row = Row.of_case(case)
         if case.body is None:
             return refuse_row(row)
-        request = Request(body=case.body)
-        ask = self._ask_raw if self._raw else _ask
-        exchange = await ask(request, session, on_attempt)
+        try:
+            request = self._request(case.body)
+        except RenderError as error:
+            return refuse_row(row, finding("dataset.not_rendered", str(error)))
+        exchange = await session.ask(request, on_attempt=on_attempt)
         await asyncio.sleep(0)  # whoever waits for the place at the endpoint goes first; judging can wait
-        return self._judge.judge(row, exchange)
+        return self._judge.judge(row, _as_asked(exchange, request, case.body) if self._raw else exchange)
 
-    async def _ask_raw(self, request: Request, session: Session, on_attempt: OnAttempt) -> Exchange:
-        """Send the rendered prompt; the exchange keeps the row as the request, for it is judged by its tools."""
-        rendered = completion_request(request.body, self._adapter)
-        exchange = await session.ask(rendered, on_attempt=on_attempt)
-        asked = Request(body=request.body, kind=RequestKind.COMPLETIONS)
-        return msgspec.structs.replace(exchange, request=asked, sent=exchange.sent or rendered.body)
+    def _request(self, body: JsonObject) -> Request:
+        return completion_request(body, self._adapter) if self._raw else Request(body=body)
 
 
-async def _ask(request: Request, session: Session, on_attempt: OnAttempt) -> Exchange:
-    return await session.ask(request, on_attempt=on_attempt)
+def _as_asked(exchange: Exchange, rendered: Request, body: JsonObject) -> Exchange:
+    """The exchange of a rendered prompt with the row as its request, for it is judged by the row's tools."""
+    asked = Request(body=body, kind=RequestKind.COMPLETIONS)
+    return msgspec.structs.replace(exchange, request=asked, sent=exchange.sent or rendered.body)

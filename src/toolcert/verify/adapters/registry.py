@@ -91,4 +91,6 @@ def _module(path: Path) -> ModuleType:
         loader.exec_module(module)
     except OSError as error:
         raise ConfigurationError(f"cannot read the adapter {path}: {error.strerror or error}.") from error
+    except Exception as error:  # the user's own program, which may raise anything
+        raise ConfigurationError(f"the adapter {path} cannot be loaded: {type(error).__name__}: {error}.") from error
     return module

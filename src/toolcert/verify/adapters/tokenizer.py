@@ -31,11 +31,18 @@ def load_tokenizer(name: str) -> Any:
     return tokenizer
 
 
+class RenderError(Exception):
+    """A template gave no prompt for a row; the message is its own."""
+
+
 def render(tokenizer: Any, body: JsonObject) -> str:
     """The prompt of a row, as the model's own template writes it."""
-    prompt = tokenizer.apply_chat_template(
-        body["messages"], tokenize=False, tools=body.get("tools"), add_generation_prompt=True
-    )
+    try:
+        prompt = tokenizer.apply_chat_template(
+            body["messages"], tokenize=False, tools=body.get("tools"), add_generation_prompt=True
+        )
+    except Exception as error:  # a template is a program of the model's authors, and raises what it likes
+        raise RenderError(_first_line(error) or type(error).__name__) from error
     return str(prompt)
 
 
