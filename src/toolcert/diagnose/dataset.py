@@ -54,8 +54,8 @@ declare(
         code="dataset.not_rendered",
         severity=Severity.ERROR,
         title="The chat template cannot render a row.",
-        meaning="For a raw completion the model's own template puts the messages into one prompt, and it gave none. The "
-        "row is counted and left out.",
+        meaning="For a raw completion the model's own template puts the messages into one prompt, and it gave none. "
+        "The row is counted and left out.",
         cause="The template wants user and assistant to take turns, knows no tool results, or fails on a message "
         "without text.",
         remedy="Write the row as the template wants it; the evidence says what it misses. Or ask chat completions.",
