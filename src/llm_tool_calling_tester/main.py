@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 import click
 
 from llm_tool_calling_tester import config
-from llm_tool_calling_tester.models import ModelTestResults
+from llm_tool_calling_tester.models import ModelTestResults, TestStatus
 from llm_tool_calling_tester.runner import ModelTestRunner, compile_filter
 from toolcert.api.running import wait_for
 from toolcert.cli.consoles import stderr_console
 from toolcert.cli.errors import run_guarded
-from toolcert.core.errors import ExitCode
+from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
 from toolcert.reports.progress import progress
 
 __all__ = ["ModelTestRunner", "cli", "main"]
@@ -58,6 +58,7 @@ def cli(pattern: str | None, **given: Any) -> None:
     click.echo(f"Report: {runner.save_json_report(results)}")
     if runner.interrupted:
         click.get_current_context().exit(ExitCode.INTERRUPTED)
+    _refuse_nothing(runner, results)
 
 
 async def _test_all(runner: ModelTestRunner, pattern: str | None) -> list[ModelTestResults]:
@@ -65,6 +66,16 @@ async def _test_all(runner: ModelTestRunner, pattern: str | None) -> list[ModelT
         models = runner.filter_models(await runner.fetch_models(), pattern)
         with progress(f"llm_tool_calling_tester {runner.api_url}", stderr_console()) as display:
             return await runner.run_tests(models, [display])
+
+
+def _refuse_nothing(runner: ModelTestRunner, results: list[ModelTestResults]) -> None:
+    """A run that says nothing about any model does not end with success."""
+    if not results:
+        remedy = "Check --filter; --include-gpt takes models with gpt in their id."
+        raise UsageError(f"none of the {len(runner.left_out)} listed models was tested.", remedy=remedy)
+    tests = [test for result in results for test in result.tests.values()]
+    if all(test.status is TestStatus.ERROR for test in tests):
+        raise NothingMeasuredError(f"nothing could be measured: {(tests[0].error or '').rstrip('.')}.")
 
 
 def _name_unused_variables() -> None:

@@ -49,5 +49,6 @@ class TestWork:
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:  # noqa: ARG002 - the tester has its session
         """The record of one test."""
         test = case.probe or ""
+        self._tester.watching[case.model, test] = on_attempt
         result = await self._tester.run_test(test, case.model)
         return record_of(result, case, self._tester.evidence.pop((case.model, test), Detail()))

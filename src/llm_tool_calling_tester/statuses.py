@@ -48,11 +48,12 @@ def result_of(record: Record, test: str) -> TestResult:
 
 def record_of(result: TestResult, case: Case, evidence: Detail) -> Record:
     """A result as the engine wants it; the result itself travels in its figures."""
+    settled = result.details.get("measured", True) or result.status is TestStatus.SKIPPED
     return Record(
         case=case.key,
         endpoint=case.endpoint,
         model=case.model,
-        outcome=_BACK[result.status] if result.details.get("measured", True) else Outcome.NOT_MEASURED,
+        outcome=_BACK[result.status] if settled else Outcome.NOT_MEASURED,
         reason=result.error or "",
         at=time.time(),
         probe=ProbeFacts(probe=case.probe or "", iteration=1),

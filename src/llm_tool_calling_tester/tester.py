@@ -14,11 +14,13 @@ from llm_tool_calling_tester.statuses import result_of
 from toolcert.api.endpoint import Endpoint
 from toolcert.core.cases import Case
 from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.exchanges import Attempt
 from toolcert.core.records import Detail
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
+from toolcert.engine.plan import OnAttempt
 from toolcert.probes.base import Probe
 from toolcert.probes.calling.basic import Basic
 from toolcert.probes.calling.multi_tool import MultiTool
@@ -55,6 +57,8 @@ class ModelTester:
         )
         self.evidence: dict[tuple[str, str], Detail] = {}
         """What was asked and answered, by model and test, until somebody takes it."""
+        self.watching: dict[tuple[str, str], OnAttempt] = {}
+        """Who wants to know of each attempt, by model and test."""
         self._session: EndpointSession | None = None
 
     @property
@@ -125,6 +129,11 @@ class ModelTester:
 
     async def _probe(self, test: str, probe: Probe, model: str) -> TestResult:
         case = Case(key=f"{NAME}/{model}/{test}", endpoint=NAME, model=model, probe=probe.name, iteration=1)
-        record = await ProbeWork(own=[probe]).perform(case, self.session, lambda _: None)
+        on_attempt = self.watching.pop((model, test), _nobody)
+        record = await ProbeWork(own=[probe]).perform(case, self.session, on_attempt)
         self.evidence[model, test] = record.detail
         return result_of(record, test)
+
+
+def _nobody(_attempt: Attempt) -> None:
+    """Nobody wants to know."""

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from llm_tool_calling_tester import ModelTester, ModelTestRunner, TestResult, Te
 from llm_tool_calling_tester.main import cli
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from support.walking import blocks, replaced
+from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.targets import ModelInfo
 from toolcert.simulate import Vendor
 from toolcert.simulate.personas import MALFORMED, SCORING
@@ -194,7 +196,7 @@ def test_workers_that_make_no_sense_are_refused(workers: str) -> None:
     ],
 )
 def test_errors_become_statuses(answer: Answer, status: str, error: str, folder: Path) -> None:
-    with one_model(lambda _: answer) as server:
+    with one_model(lambda _: answer) as server, suppress(NothingMeasuredError):
         run(server.url, "--quick")
     (test,) = results(folder)["m"]["tests"].values()
     assert test["status"] == status
@@ -281,6 +283,32 @@ def test_both_modules_are_the_program(module: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert results(folder)["faithful"]["overall_score"] == 25.0
     assert b"sk-the-key-0123" not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_run_that_measured_nothing_is_reported_and_is_no_success(folder: Path) -> None:
+    with one_model(lambda _: refusal(403, "your key may not")) as server:
+        done = program("llm_tool_calling_tester", "--api-url", server.url)
+    assert done.returncode == 3
+    assert "nothing could be measured: " in done.stderr
+    assert [test["status"] for test in results(folder)["m"]["tests"].values()] == ["error"] * 5
+
+
+def test_a_filter_that_leaves_no_model_is_reported_and_is_no_success(folder: Path) -> None:
+    with Vendor(models=["faithful", "slow"]) as vendor:
+        done = program("llm_tool_calling_tester", "--api-url", vendor.url, "--filter", "nothing")
+    assert done.returncode == 2
+    assert "none of the 2 listed models was tested" in done.stderr
+    assert list(report(folder)["summary"]["left_out"]) == ["faithful", "slow"]
+
+
+def test_progress_counts_refusals_as_answers_and_retries_as_retries(folder: Path) -> None:
+    with Vendor(models=["no-tools"]) as vendor:
+        said = program("llm_tool_calling_tester", "--api-url", vendor.url, "--quick").stderr
+        assert "0 retried" in said
+        assert "0 not measured" in said
+        vendor.outage("429", retry_after=0, count=1, model="no-tools")
+        said = program("llm_tool_calling_tester", "--api-url", vendor.url, "--quick", "--output-dir", "b").stderr
+    assert "1 retried" in said
 
 
 def test_an_api_that_does_not_answer_is_exit_code_3(folder: Path) -> None:
