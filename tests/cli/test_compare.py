@@ -94,6 +94,30 @@ def test_an_unknown_gate_is_a_usage_error(runs):
     assert "sunshine" in err
 
 
+def test_a_gate_that_could_never_close_is_a_usage_error(runs):
+    words = ("compare", "--baseline", runs["one"], "--vendor", runs["same"], "--fail-on", "trigger.udner")
+    code, _, err = toolcert(*words)
+    assert code == 2
+    assert "trigger.udner" in err
+    assert "regression" in err
+
+
+def test_no_gate_blames_the_vendor_for_what_the_baseline_shows(tmp_path):
+    renamed = write_results(tmp_path / "renamed.jsonl", ROWS, answers_as="another")
+    other = write_results(tmp_path / "vendor.jsonl", ROWS)
+    gate = ("--fail-on", "identity.model_differs")
+    code, out, _ = toolcert("compare", "--baseline", renamed, "--vendor", other, *gate)
+    assert code == 0
+    assert "identity.model_differs" in out
+    assert toolcert("compare", "--baseline", other, "--vendor", renamed, *gate)[0] == 1
+
+
+def test_a_plan_writes_no_report(tmp_path):
+    code, _, err = toolcert("compare", "--plan", "--json", tmp_path / "plan.json")
+    assert code == 2
+    assert "--plan only prints" in err
+
+
 def test_json_on_stdout_is_only_json(runs):
     code, out, _ = toolcert("compare", "--baseline", runs["one"], "--vendor", runs["fewer"], "--json", "-")
     assert code == 0

@@ -73,14 +73,14 @@ class Row(msgspec.Struct, kw_only=True):
         return {"id": "c", "object": "chat.completion", "model": model, "choices": [choice], "usage": usage}
 
 
-def write_results(path: Path, rows: list[Row], model: str = "m") -> Path:
+def write_results(path: Path, rows: list[Row], model: str = "m", *, answers_as: str = "") -> Path:
     """A results.jsonl as the older verifiers write it."""
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
             line = {
                 "data_index": row.index,
                 "request": row.request(model),
-                "response": row.response(model),
+                "response": row.response(answers_as or model),
                 "status": "failed" if row.called is None else "success",
                 "finish_reason": None if row.called is None else row.finish_reason(),
                 "tool_calls_valid": (row.valid is not False) if row.called else None,

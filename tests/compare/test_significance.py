@@ -165,7 +165,22 @@ def test_plans_grow_as_effects_shrink():
     assert plan(0.03, noise=0.0).rows < plan(0.03).rows
 
 
+@pytest.mark.parametrize(("effect", "noise"), [(0.005, 0.05), (0.01, 0.3)])
+def test_plans_of_very_many_rows_keep_their_promise_without_the_exact_search(effect, noise):
+    assert chance_to_find(plan(effect, noise=noise).rows, effect, noise, 0.05 / 4) == pytest.approx(0.8, abs=0.005)
+
+
+def test_a_tiny_effect_is_planned_at_once():
+    assert plan(1e-7).rows > 10**13
+
+
 @pytest.mark.parametrize("effect", [0.0, -0.1, 1.0])
 def test_an_impossible_effect_is_refused(effect):
     with pytest.raises(UsageError):
         plan(effect)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_an_impossible_power_is_refused(power):
+    with pytest.raises(UsageError, match="--power"):
+        plan(0.03, power=power)

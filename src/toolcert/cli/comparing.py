@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 import msgspec
@@ -16,11 +16,11 @@ from toolcert.compare.options import Options
 from toolcert.compare.power import USUAL_NOISE, Plan, plan
 from toolcert.compare.rundata import By
 from toolcert.core.errors import ExitCode, UsageError
-from toolcert.core.findings import Severity
+from toolcert.probes.gates import check_gate_codes, meets
 from toolcert.reports.text import count, plural
 from toolcert.settings import Settings
 
-REGRESSION, INCONCLUSIVE, MISSING, NONE = "regression", "inconclusive", "missing", "none"
+_WORDS = (REGRESSION, INCONCLUSIVE, MISSING, NONE) = ("regression", "inconclusive", "missing", "none")
 _REGRESSIONS = (Verdict.DEGRADED, Verdict.DIFFERENT)
 _ROWS_ON_CONSOLE = 3
 _ROWS_IN_REPORTS = 100
@@ -29,10 +29,11 @@ _ROWS_IN_REPORTS = 100
 def run(settings: Settings) -> int:
     """Plan, or compare, print, write and gate."""
     gates = _gates(settings)
+    destinations = reporting.destinations(settings, "compare")
     if settings.plan:
+        _refuse_reports(destinations)
         _print_plan(_plan(settings))
         return ExitCode.OK
-    destinations = reporting.destinations(settings, "compare")
     comparison = compare(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
     if reporting.speaks(settings, "compare"):
         from toolcert.reports.console_compare import compare_lines
@@ -60,12 +61,11 @@ def _options(settings: Settings, *, in_full: bool) -> Options:
 def _gates(settings: Settings) -> tuple[str, ...]:
     """What ends with exit code 1; a comparison gates on missing rows unless told otherwise."""
     given = [word.strip() for entry in settings.fail_on for word in entry.split(",") if word.strip()]
-    for word in given:
-        if word not in (REGRESSION, INCONCLUSIVE, MISSING, NONE, *Severity) and "." not in word:
-            raise UsageError(
-                f"--fail-on {word} is not known.",
-                remedy="Use regression, inconclusive, missing, none, a severity or the code of a finding.",
-            )
+    try:
+        check_gate_codes([word for word in given if word not in _WORDS])
+    except UsageError as error:
+        remedy = f"Use {', '.join(_WORDS)}, a severity, or a code that `toolcert findings` lists."
+        raise UsageError(error.message, remedy=remedy) from error
     return tuple(given) or (MISSING,)
 
 
@@ -85,8 +85,16 @@ def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[st
     if MISSING in gates and vendor.missing.rows:
         yield f"--fail-on missing: {label} owes {plural(vendor.missing.rows, 'row')}."
     for finding in vendor.findings:
-        if finding.code in gates or finding.severity in gates:
+        if not finding.of_baseline and any(meets(finding.code, finding.severity, gate) for gate in gates):
             yield f"--fail-on {finding.code}: {label}, {plural(finding.rows, 'row')}."
+
+
+def _refuse_reports(destinations: Mapping[str, str]) -> None:
+    if destinations:
+        raise UsageError(
+            f"--plan only prints, and --{next(iter(destinations))} reports a comparison.",
+            remedy="Leave one of them out.",
+        )
 
 
 def _plan(settings: Settings) -> Plan:

@@ -25,10 +25,12 @@ class RawTest(Value):
 class Excess(Value):
     """How often the vendor and the further baseline runs differ from the baseline, row by row."""
 
-    rows: int = 0
     vendor_only: int = 0
     """Rows on which the vendor differs and no further run does; with one further run, as in a sign test."""
     further_only: int = 0
+    """Rows on which a further run differs and the vendor does not."""
+    discordance: Discordance = Discordance(gained=0, lost=0, n=0)
+    """Agreement of the vendor against that of the first further run."""
     vendor_differs: int = 0
     """Rows on which the vendor differs, among those that say anything."""
     informative: dict[int, int] = {}
@@ -39,38 +41,34 @@ class Excess(Value):
     def p(self) -> float:
         return excess(self.vendor_differs, self.informative, self.runs)
 
-    @property
-    def discordance(self) -> Discordance:
-        """Agreement of the vendor against that of the first further run."""
-        return Discordance(gained=self.further_only, lost=self.vendor_only, n=self.rows)
-
 
 def count_excess(
     pairing: Pairing, applies: Callable[[Answer], bool], differs: Callable[[Answer, Answer], bool]
 ) -> Excess:
     """Count differences from the baseline on rows that every run answered and to which the question applies."""
     informative: Counter[int] = Counter()
-    rows = vendor_only = further_only = vendor_differs = 0
-    runs = len(pairing.others)
+    rows = vendor_only = further_only = gained = lost = vendor_differs = 0
     for pattern, count in pairing.items():
         answers = (pattern.vendor, *pattern.further)
         if not all(applies(answer) for answer in (pattern.baseline, *answers)):
             continue
         rows += count
-        differing = [differs(pattern.baseline, answer) for answer in answers]
-        if 0 < sum(differing) < runs:
-            informative[sum(differing)] += count
-            vendor_differs += count * differing[0]
-        if runs > 1:
-            vendor_only += count * (differing[0] and not differing[1])
-            further_only += count * (differing[1] and not differing[0])
+        vendor, *further = [differs(pattern.baseline, answer) for answer in answers]
+        differing = vendor + sum(further)
+        if 0 < differing < len(answers):
+            informative[differing] += count
+            vendor_differs += count * vendor
+        vendor_only += count * (vendor and not any(further))
+        further_only += count * (any(further) and not vendor)
+        lost += count * (vendor and not further[0])
+        gained += count * (further[0] and not vendor)
     return Excess(
-        rows=rows,
         vendor_only=vendor_only,
         further_only=further_only,
+        discordance=Discordance(gained=gained, lost=lost, n=rows),
         vendor_differs=vendor_differs,
         informative=dict(informative),
-        runs=runs,
+        runs=len(pairing.others),
     )
 
 

@@ -173,6 +173,8 @@ class CompareFinding(Value):
     severity: Severity
     rows: int
     evidence: str
+    of_baseline: bool = False
+    """The baseline shows it: worth knowing, and nothing the vendor can be blamed for."""
 
 
 class MadeCall(Value):

@@ -112,29 +112,42 @@ def _overlap(first: Rate, second: Rate) -> bool | None:
 
 
 def _value_sign(name: str, meaning: str, pairing: Pairing, value: Callable[[Identity], str | None]) -> Sign:
+    """The same where the vendor shows nothing that no run of the baseline shows."""
     vendor, baseline = _values(pairing.vendor, value), _values(pairing.baseline, value)
-    same = bool(set(vendor) & set(baseline)) if vendor and baseline else None
+    for run, _ in pairing.others[1:]:
+        baseline.update(_values(run, value))
+    same = set(vendor) <= set(baseline) if vendor and baseline else None
     return Sign(name=name, vendor=_listed(vendor), baseline=_listed(baseline), same=same, meaning=meaning)
 
 
 def _identity_sign(vendor: RunData, baseline: RunData) -> Sign:
+    """One answer under another name is enough to differ from a baseline that has none."""
     theirs, own = answered_as_asked(vendor), answered_as_asked(baseline)
+    both_whole = (theirs.k == theirs.n) == (own.k == own.n)
     return Sign(
         name="Answered by the model asked for",
         vendor=_of(theirs),
         baseline=_of(own),
-        same=None if not theirs.n else theirs.k == theirs.n,
+        same=both_whole and _overlap(theirs, own) if theirs.n and own.n else None,
         meaning="Another name in the answer means an alias, a fallback or another model.",
     )
 
 
 def answered_as_asked(run: RunData) -> Rate:
     """Answers that name the model that was asked for, on the rows looked at."""
+    named = sum(count for who, count in run.identities.items() if who.asked and who.answered)
+    return Rate(k=named - answered_by_another(run).total(), n=named)
+
+
+def answered_by_another(run: RunData) -> Counter[tuple[str, str]]:
+    """The model asked for and the one that answered, where they differ, on the rows looked at."""
     from toolcert.diagnose.identity import same_model
 
-    named = [(who, count) for who, count in run.identities.items() if who.asked and who.answered]
-    same = sum(count for who, count in named if same_model(who.asked, who.answered or ""))
-    return Rate(k=same, n=sum(count for _, count in named))
+    found: Counter[tuple[str, str]] = Counter()
+    for who, count in run.identities.items():
+        if who.asked and who.answered and not same_model(who.asked, who.answered):
+            found[who.asked, who.answered] += count
+    return found
 
 
 def _rate(run: RunData, of: Callable[[Kind], bool], which: Callable[[Kind], bool]) -> Rate:

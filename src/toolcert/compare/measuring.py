@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from toolcert.compare import evidence, figures
 from toolcert.compare.cells import Decisions, further_pairs, payload_rates, vendor_pairs
 from toolcert.compare.chance import RawTest, raw_tests
@@ -20,6 +22,7 @@ from toolcert.compare.matching import Matching
 from toolcert.compare.missing import count_missing
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Answer, Pairing
+from toolcert.compare.rundata import RunData
 from toolcert.compare.schemas import schema_figures
 from toolcert.compare.telling import Differences, telling_rows
 from toolcert.core.findings import Severity
@@ -110,19 +113,27 @@ def _findings(pairing: Pairing, equal_tokens: Rate) -> list[CompareFinding]:
         found.append(
             CompareFinding(code="usage.prompt_tokens_differ", severity=Severity.WARNING, rows=differing, evidence=text)
         )
-    for run in (pairing.vendor, pairing.baseline):
-        named = evidence.answered_as_asked(run)
-        if named.k < named.n:
-            who = run.identities.most_common(1)[0][0]
-            found.append(
-                CompareFinding(
-                    code="identity.model_differs",
-                    severity=Severity.WARNING,
-                    rows=named.n - named.k,
-                    evidence=f"{run.label} was asked as {who.asked} and answered as {who.answered}",
-                )
-            )
+    found += _other_model(pairing.vendor)
+    found += [msgspec.structs.replace(one, of_baseline=True) for one in _other_model(pairing.baseline)]
     return found
+
+
+def _other_model(run: RunData) -> list[CompareFinding]:
+    """That another model answered than was asked for, with the commonest pair of names as proof."""
+    others = evidence.answered_by_another(run)
+    if not others:
+        return []
+    (asked, answered), _ = others.most_common(1)[0]
+    looked_at = run.identities.total()
+    sampled = f" (of {looked_at} rows looked at)" if looked_at < len(run.columns) else ""
+    return [
+        CompareFinding(
+            code="identity.model_differs",
+            severity=Severity.WARNING,
+            rows=others.total(),
+            evidence=f"{run.label} was asked as {asked} and answered as {answered}{sampled}",
+        )
+    ]
 
 
 def _groups(pairing: Pairing, decisions: Decisions) -> list[GroupFigures]:

@@ -16,6 +16,8 @@ FAMILY = 4
 _WINDOW = 5.0
 """Standard deviations of the number of discordant rows that are summed over."""
 _POINTS = 400
+_EXACT_UP_TO = 1000
+"""Discordant rows beyond which the approximation has the power asked for within 0.005, and the search takes long."""
 
 
 class Plan(Value):
@@ -42,18 +44,32 @@ def plan(
         raise UsageError(
             f"--effect {effect:g} is not a share of rows.", remedy="Give one between 0 and 1, such as 0.03."
         )
-    rows = _first_guess(effect, noise, alpha / tests, power)
-    while chance_to_find(rows, effect, noise, alpha / tests) < power:
-        rows = math.ceil(rows * 1.02) + 1
+    if not 0 < power < 1:
+        raise UsageError(
+            f"--power {power:g} is never reached for sure, and 0 asks for nothing.",
+            remedy="Give one between 0 and 1, such as 0.8.",
+        )
+    rows = _smallest(effect, noise, alpha / tests, power)
     return Plan(rows=rows, effect=effect, noise=noise, alpha=alpha, power=power, tests=tests)
 
 
-def _first_guess(effect: float, noise: float, alpha: float, power: float) -> int:
-    """The normal approximation, a little below; the exact search starts there."""
+def _smallest(effect: float, noise: float, alpha: float, power: float) -> int:
+    """Near the normal approximation; the exact search starts below it."""
+    near = _normal_rows(effect, noise, alpha, power)
+    if near * (noise + effect) > _EXACT_UP_TO:
+        return math.ceil(near)
+    rows = max(5, int(0.9 * near))
+    while chance_to_find(rows, effect, noise, alpha) < power:
+        rows = math.ceil(rows * 1.01) + 1
+    return rows
+
+
+def _normal_rows(effect: float, noise: float, alpha: float, power: float) -> float:
+    """The normal approximation with the rows that whole counts cost."""
     discordant = noise + effect
     needed = normal_quantile(1 - alpha) * math.sqrt(discordant)
     needed += normal_quantile(power) * math.sqrt(max(1e-9, discordant - effect * effect))
-    return max(5, int(0.9 * (needed / effect) ** 2))
+    return (needed / effect) ** 2 + 1 / effect
 
 
 def chance_to_find(rows: int, effect: float, noise: float, alpha: float) -> float:
