@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import click
@@ -13,7 +14,7 @@ from toolcert.cli.consoles import say_on, stderr_console
 from toolcert.cli.errors import run_guarded, warn
 from toolcert.cli.stopping import announce_stop
 from toolcert.core.errors import ExitCode
-from toolcert.core.events import CaseFinished, Event
+from toolcert.core.events import CaseFinished, Event, Handler
 from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject
 from toolcert.reports.progress import progress
@@ -60,8 +61,9 @@ def cli(api_key: str | None, **given: Any) -> None:
     evaluation = Evaluation(**given)
     validator = Validator(evaluation, api_key or os.environ.get(config.API_KEY_VARIABLE) or None)
     console = stderr_console()
+    say = say_on(console)
     with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", console) as display:
-        summary = validator.run([display, announce_stop(say_on(console)), _tell_bad_lines])
+        summary = validator.run([display, announce_stop(say), _tell_bad_lines(say)])
     if validator.set_aside is not None:
         warn(f"the older results do not say where they were asked; they are kept as {validator.set_aside}.")
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
@@ -73,13 +75,22 @@ def _exit_code(summary: JsonObject, *, interrupted: bool) -> ExitCode:
     if interrupted:
         click.echo("Interrupted; --incremental goes on.", err=True)
         return ExitCode.INTERRUPTED
+    if not summary["success_count"] + summary["failure_count"]:
+        click.echo("There was no row to ask.", err=True)
+        return ExitCode.NOTHING_MEASURED
     if not summary["success_count"]:
         click.echo(f"Every request failed ({summary['failure_count']}); see the results for the reasons.", err=True)
         return ExitCode.NOTHING_MEASURED
     return ExitCode.OK
 
 
-def _tell_bad_lines(event: Event) -> None:
-    """A line that cannot be asked is named at once; the run goes on."""
-    if isinstance(event, CaseFinished) and event.record.outcome is Outcome.SKIPPED and event.record.row:
-        click.echo(f"line {event.record.row.index} is not asked: {event.record.reason}", err=True)
+def _tell_bad_lines(say: Callable[[str], None]) -> Handler:
+    """A line that cannot be asked for a fault of its own is named at once; the run goes on."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, CaseFinished) and event.record.outcome is Outcome.SKIPPED:
+            record = event.record
+            if record.row is not None and record.codes:
+                say(f"line {record.row.index} is not asked: {record.reason}")
+
+    return tell

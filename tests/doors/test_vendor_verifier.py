@@ -20,6 +20,7 @@ import vendor_verifier
 from support.rows import WEATHER, row, write_rows
 from support.scripted import Answer, Received, Scripted, completion, in_turn, refusal
 from support.walking import blocks, commands, replaced
+from toolcert.engine.outage import OutageWatch
 from toolcert.simulate import Vendor
 from toolcert.simulate.vendor import Simulation
 from vendor_verifier import ModelAdapter, get_adapter, register_adapter
@@ -170,6 +171,26 @@ def test_a_line_that_is_not_json_is_named_and_counted_and_the_run_goes_on(folder
     assert "line 2 is not asked" in said
     assert [one["status"] for one in rows()] == ["success", "failed", "success"]
     assert summary()["failure_count"] == 1
+
+
+def test_a_file_without_rows_is_said_to_be_one(folder: Path) -> None:
+    write_rows(folder / "rows.jsonl", [])
+    with Vendor(models=["faithful"]) as vendor:
+        assert "There was no row to ask." in verify(vendor, code=3).stderr
+    assert rows() == []
+
+
+def test_rows_left_by_an_endpoint_that_died_fail_without_a_line_each(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcert.verify.job.OutageWatch", lambda: OutageWatch(cases=3, seconds=0.0))
+    write_rows(folder / "rows.jsonl", [row(n) for n in range(30)])
+    with Vendor(models=["faithful"]) as vendor:
+        url = vendor.url
+    said = run("rows.jsonl", "--model", "m", "--base-url", url, "--retries", "0", code=3).stderr
+    assert "is not asked" not in said
+    assert "does not answer any more" in rows()[-1]["response"]["error"]
+    assert summary()["failure_count"] == 30
 
 
 def bodies(vendor: Vendor) -> list[dict[str, Any]]:

@@ -27,4 +27,4 @@ def stderr_console() -> Console:
 
 def say_on(console: Console) -> Callable[[str], None]:
     """Says lines on a console, also while something is drawn there."""
-    return lambda line: console.print(line, soft_wrap=True)
+    return lambda line: console.print(line, soft_wrap=True, markup=False)
