@@ -63,4 +63,4 @@ def keep_freed_memory() -> None:
 
     The C library of Linux does so until a block larger than what is in use was freed once; an untouched one is enough.
     """
-    bytearray(4 << 20)
+    bytes(4 << 20)  # comes zeroed from the kernel, where bytearray would write its zeros itself

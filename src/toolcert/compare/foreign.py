@@ -30,7 +30,7 @@ from toolcert.compare.resultrows import (
     decode_row,
     first_choice,
 )
-from toolcert.compare.rundata import LOOKED_AT, By, Identity, RunData, Shape
+from toolcert.compare.rundata import By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
 from toolcert.core.values import Value
 from toolcert.runs.codes import NO_TOKENS, content_number, sampling_number
@@ -67,7 +67,8 @@ def read_results(path: Path, label: str, reading: Reading) -> RunData:
             if rows is None:
                 lines, rows = _decode_each(data, lines, number)
             number += CHUNK
-            _note_identities(data, rows, lines)
+            for at in data.looked_at(len(rows)):
+                data.identities[_identity(rows[at], lines[at])] += 1
             reader.add(rows, lines)
     return data
 
@@ -86,13 +87,6 @@ def _decode_each(data: RunData, lines: list[bytes], before: int) -> tuple[list[b
                 raise _not_results(data.path, number, error) from error
             data.torn = True
     return kept, rows
-
-
-def _note_identities(data: RunData, rows: Sequence[AnswerRow], lines: list[bytes]) -> None:
-    """Who answered: on all of the first rows, then on the first of each chunk."""
-    looked_at = None if len(data.columns) < LOOKED_AT else 1
-    for row, line in zip(rows[:looked_at], lines[:looked_at], strict=True):
-        data.identities[_identity(row, line)] += 1
 
 
 def _not_results(path: Path, number: int, error: Exception) -> InputError:
@@ -125,7 +119,7 @@ class _Answers:
         """One loop without calls in the common cases: here is where the time of a comparison goes."""
         columns, codes, hashes = self._columns, self._data.kinds, self._hashes
         keep_tokens, keep_payload = columns.tokens.append, columns.payload.append
-        keep_names, keep_kind = columns.names.append, columns.kind.append
+        keep_names, keep_kind, trusting = columns.names.append, columns.kind.append, self.trusting
         columns.index.extend([row.data_index & MASK_32 for row in rows])
         for row, line, turn in zip(rows, lines, turns, strict=False):
             tokens, payload, names, response, key = None, 0, 0, row.response, _UNMEASURED
@@ -135,7 +129,7 @@ class _Answers:
                 finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
                 if calls:
                     payload, names = hashes(calls)
-                    valid = self._judge(row, calls, line)
+                    valid = True if trusting and row.tool_calls_valid else self._judge(row, calls, line)
                     key = (True, finish, valid, None, bool(choice.message.content), len(calls), turn)
                 else:
                     key = (False, finish, None, None, False, 0, turn)
@@ -146,8 +140,6 @@ class _Answers:
 
     def _judge(self, row: AnswerRow, calls: list[Call], line: bytes) -> bool | None:
         """Whether all calls are valid by our rules; None where their schemas cannot tell."""
-        if self.trusting and row.tool_calls_valid:
-            return True
         offer = self._offers.read(bytes(_request_of(row, line).tools))
         verdicts: list[bool | None] = []
         buckets: list[str] = []

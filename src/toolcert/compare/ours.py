@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from toolcert.compare.columns import CHUNK, keep_freed_memory
-from toolcert.compare.rundata import LOOKED_AT, By, Identity, RunData, Shape
+from toolcert.compare.rundata import By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
 from toolcert.core.records import Record, RowFacts
 from toolcert.runs.codes import CODE_END, CODE_KEY, CODE_START, HAS_BUCKETS, LAYOUT, row_code
@@ -53,7 +53,7 @@ def _add(data: RunData, lines: list[bytes]) -> None:
     if not lines:
         return
     columns = data.columns
-    first = len(columns)
+    first, looked_at = len(columns), data.looked_at(len(lines))
     index, content, payload, names, tokens, sampling, flags = zip(*LAYOUT.iter_unpack(_codes(data, lines)), strict=True)
     columns.index.extend(index)
     columns.content.extend(content)
@@ -65,7 +65,7 @@ def _add(data: RunData, lines: list[bytes]) -> None:
     for at in [at for at, bits in enumerate(flags) if bits & HAS_BUCKETS or bits & _VALIDITY == _INVALID]:
         row = _row(data, lines[at], first + at)
         data.tallies.count_row(first + at, row.index, row.verdicts or (row.valid,), row.buckets)
-    for at in range(len(lines) if first < LOOKED_AT else 1):
+    for at in looked_at:
         data.identities[_identity(_head(data, lines[at], first + at))] += 1
     for at in range(len(lines) if data.grouped else 0):
         row = _row(data, lines[at], first + at)

@@ -19,8 +19,10 @@ from toolcert.core.values import Value
 _SHOWN_ROWS = 8
 """Row numbers kept per bucket, for people to look at."""
 _KEPT_PLACES = 300
-LOOKED_AT = 1000
-"""Rows from the start on which it is noted who answered; later the first row of each chunk stands for all of it."""
+_LOOKED_AT = 1000
+"""Rows from the start on which it is noted who answered."""
+_LOOKED_AT_EVERY = 256
+"""Rows further on of which one is looked at."""
 _MAX_GROUPS = 0xFFFF
 
 
@@ -104,6 +106,11 @@ class RunData:
         self.grouped = by is not None
         self._grouping = None if by is None else _GROUPINGS[by]
         self._group_codes: dict[tuple[str, ...], int] = {}
+
+    def looked_at(self, rows: int) -> range:
+        """Which of the next rows it is noted of who answered them."""
+        first = len(self.columns)
+        return range(rows if first < _LOOKED_AT else int(first % _LOOKED_AT_EVERY < rows))
 
     def add_group(self, shape: Shape) -> None:
         """Note the group of the next row."""
