@@ -206,6 +206,18 @@ def test_show_prints_request_answer_findings_and_curl(tmp_path: Path, vendor: Ve
     assert call("show", "run", "99").exit_code == ExitCode.USAGE
 
 
+@pytest.mark.parametrize("damage", [b"{\n", b'{"case": "\xff"}\n', b"[]\n"])
+def test_a_damaged_line_of_a_run_is_named_by_every_command(tmp_path: Path, vendor: Vendor, damage: bytes) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    verify(vendor, dataset, "-q", "-o", "run")
+    with (tmp_path / "run/records.jsonl").open("ab") as log:
+        log.write(damage)
+    for words in (["show", "run", "7"], ["replay", "run", "7"], ["report", "run"], ["verify", "--from", "run"]):
+        result = call(*words)
+        assert result.exit_code == ExitCode.USAGE, result.output
+        assert "records.jsonl, line 2: not a record" in result.stderr
+
+
 def test_replay_shows_both_answers(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     verify(vendor, dataset, "-q", "-o", "run", "--extra-body", '{"top_k": 4}')

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import resource
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from toolcert.core.errors import InputError
+from toolcert.core.errors import InputError, OutputError
 from toolcert.verify.source import Source
 
 TEXT = b'{"a":1}\n\n{"b":2}\r\n   \n{"c":3}'
@@ -58,6 +60,26 @@ def test_standard_input_can_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> No
     assert source.count() == 3
     assert len(list(source.lines())) == 3
     source.close()
+
+
+def test_no_standard_input_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="no standard input"):
+        Source("-")
+
+
+def test_no_room_for_standard_input_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit on file size stands for a full disk."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT * 1000)))
+    former = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, bounds[1]))
+    try:
+        with pytest.raises(OutputError, match="cannot write"):
+            Source("-")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
+        signal.signal(signal.SIGXFSZ, former)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class RunReader:
         for number, line in enumerate(self.lines(), 1):
             try:
                 yield decode(line)
-            except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 raise InputError(
                     f"{self.path}, line {number}: not a record of a toolcert run ({error}).",
                     remedy="Remove the line, or run again with --fresh.",
@@ -74,8 +74,10 @@ def read_manifest(folder: Path) -> Manifest:
         ) from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise InputError(f"{path} is damaged: {error}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path} is damaged: {error}.", remedy="Choose another --output, or remove the folder."
+        ) from error
     if manifest.format > RUN_FORMAT:
         raise InputError(
             f"{folder} was written by toolcert {manifest.toolcert} in a newer format ({manifest.format}).",

@@ -33,13 +33,17 @@ def find_row(run: Path, wanted: str) -> Found:
 
 
 def _in_run(reader: RunReader, wanted: str) -> Found | None:
-    for line in reader.lines():
-        head = decode_head(line)
-        if head.case == wanted or (head.row is not None and str(head.row.index) == wanted):
-            record = decode_record(line)
-            answered = [exchange.fault is None for exchange in record.detail.exchanges]
-            return Found(record=record, replies=decode_replies(line) if all(answered) else ())
-    return None
+    lines = reader.decoded(lambda line: _if_wanted(line, wanted))
+    return next((found for found in lines if found is not None), None)
+
+
+def _if_wanted(line: bytes, wanted: str) -> Found | None:
+    head = decode_head(line)
+    if head.case != wanted and (head.row is None or str(head.row.index) != wanted):
+        return None
+    record = decode_record(line)
+    answered = [exchange.fault is None for exchange in record.detail.exchanges]
+    return Found(record=record, replies=decode_replies(line) if all(answered) else ())
 
 
 def _in_older(path: Path, wanted: str) -> Found | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
+from toolcert.runs.files import output_errors
 
 STDIN = "-"
 _GZIP = b"\x1f\x8b"
@@ -32,7 +33,7 @@ class Source:
         """SHA-256 of the uncompressed text, once it was read to its end."""
         self.rows: int | None = None
         """Lines that are not blank, known at the same time."""
-        self._spooled = _spool(sys.stdin.buffer) if name == STDIN else None
+        self._spooled = _spool() if name == STDIN else None
         self._path = Path(name)
         if self._spooled is None:
             self._check()
@@ -115,11 +116,14 @@ def _open_zstd(raw: IO[bytes]) -> IO[bytes]:
     return cast("IO[bytes]", io.BufferedReader(ZstdFile(raw), _BLOCK))
 
 
-def _spool(stdin: IO[bytes]) -> IO[bytes]:
+def _spool() -> IO[bytes]:
     """Standard input on disk: it can be read twice, and a slow writer cannot hold up answers under way."""
-    file = tempfile.NamedTemporaryFile(prefix="toolcert-stdin-")  # noqa: SIM115 - lives as long as the source
-    shutil.copyfileobj(stdin, file, _BLOCK)
-    file.flush()
+    if sys.stdin is None:
+        raise InputError("there is no standard input to read a dataset from.", remedy="Name a JSONL file.")
+    with output_errors(Path(tempfile.gettempdir())):
+        file = tempfile.NamedTemporaryFile(prefix="toolcert-stdin-")  # noqa: SIM115 - lives as long as the source
+        shutil.copyfileobj(sys.stdin.buffer, file, _BLOCK)
+        file.flush()
     return cast("IO[bytes]", file)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.outcomes import Outcome
+from toolcert.core.records import Record
 from toolcert.core.statistics_quantiles import Quantiles
 from toolcert.diagnose import kind_of
 from toolcert.runs.encoding import decode_head, decode_record
@@ -33,9 +34,13 @@ def summarise(folder: Path) -> VerifySummary:
 def tally_of(reader: RunReader) -> Tally:
     """Count a run log, reading evidence only where it becomes an example."""
     tally = Tally()
-    for line in reader.lines():
+
+    def needed(line: bytes) -> Record:
         head = decode_head(line)
-        tally.add(decode_record(line) if tally.wants_evidence(head) else head)
+        return decode_record(line) if tally.wants_evidence(head) else head
+
+    for record in reader.decoded(needed):
+        tally.add(record)
     return tally
 
 
