@@ -278,6 +278,15 @@ def test_other_sampling_settings_are_refused_unless_forced(tmp_path):
     assert "temperature 0.6 against 1.0" in forced.warnings[0], "who insists is told all the same"
 
 
+@pytest.mark.parametrize("write", [write_run, write_results])
+def test_a_whole_number_is_the_same_setting_with_and_without_point(tmp_path, write):
+    one, two = (
+        write(tmp_path / "a", same_rows(20, temperature=1)),
+        write(tmp_path / "b", same_rows(20, temperature=1.0)),
+    )
+    assert compare([str(one)], [str(two)]).vendors[0].matching.matched == 20
+
+
 def test_another_model_name_is_shown_and_never_refused(tmp_path):
     rows = same_rows(20)
     first = write_run(tmp_path / "a", rows, model="m")

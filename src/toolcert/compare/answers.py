@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,7 +9,7 @@ import msgspec
 from toolcert.compare.comparison import GivenAnswer, MadeCall
 from toolcert.compare.rundata import RunData
 from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
 
@@ -92,35 +91,6 @@ def offered_names(request: JsonObject) -> tuple[str, ...]:
     from toolcert.diagnose.judging import offered_tools
 
     return tuple(offered_tools(Request(body=request)))
-
-
-def parameters_of(call: ToolCall) -> dict[str, Any] | None:
-    """The arguments of a call by name; None where they are no object."""
-    value = call.arguments
-    if isinstance(value, str):
-        try:
-            value = msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return None
-    return value if isinstance(value, dict) else None
-
-
-def same_parameters(first: Sequence[ToolCall], second: Sequence[ToolCall]) -> tuple[int, int]:
-    """How many parameters have the same value on both sides, out of all that either side gives.
-
-    Calls are paired by name in order; the parameters of a call without partner have nobody to agree with.
-    """
-    same = total = 0
-    left = list(second)
-    for call in first:
-        partner = next((other for other in left if other.name == call.name), None)
-        if partner is not None:
-            left.remove(partner)
-        own, theirs = parameters_of(call) or {}, (parameters_of(partner) or {}) if partner is not None else {}
-        names = {*own, *theirs}
-        total += len(names)
-        same += sum(name in own and name in theirs and own[name] == theirs[name] for name in names)
-    return same, total + sum(len(parameters_of(call) or {}) for call in left)
 
 
 def _text(value: Any) -> str:

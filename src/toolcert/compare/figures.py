@@ -7,8 +7,9 @@ from random import Random
 
 import msgspec
 
-from toolcert.compare.answers import Given, read_answer, same_parameters
+from toolcert.compare.answers import Given, read_answer
 from toolcert.compare.bootstrap import bootstrap
+from toolcert.compare.calls import same_parameters
 from toolcert.compare.cells import Decisions, both_call, further_pairs, payload_rates, vendor_pairs
 from toolcert.compare.comparison import Figure, TokenDifferences
 from toolcert.compare.confusion import (
@@ -135,11 +136,11 @@ def _parameters(pairing: Pairing, which: int, settings: Settings) -> _Measured:
     def applies(pattern: Pattern) -> bool:
         return both_call(pattern.baseline, other(pattern))
 
-    total = pairing.count(applies)
-    sampled = total > _ALL_UP_TO
+    rows = pairing.count(applies)
+    sampled = rows > _ALL_UP_TO
     places = pairing.places(applies)
     if sampled:
-        chosen = set(Random(settings.seed).sample(range(total), _SAMPLED))  # noqa: S311 - sampling rows
+        chosen = set(Random(settings.seed).sample(range(rows), _SAMPLED))  # noqa: S311 - sampling rows
         places = (place for rank, place in enumerate(places) if rank in chosen)
     k = n = 0
     for place in places:

@@ -46,7 +46,7 @@ def content_hash(body: JsonObject, tools: str | None = None) -> str:
 
 def sampling_hash(body: JsonObject) -> str:
     """Hash of how it was asked."""
-    return _digest_of_few(_encode([body.get(name) for name in SAMPLING_FIELDS]))
+    return _digest_of_few(_encode(plain_numbers([body.get(name) for name in SAMPLING_FIELDS])))
 
 
 @lru_cache(maxsize=64)
@@ -81,6 +81,11 @@ def call_digest(name: Any, arguments: Any) -> str:
     if b"." in data or _EXPONENT.search(data):  # otherwise it holds no number that could be written in two ways
         data = _encode([name, plain_numbers(arguments)])
     return hashlib.sha256(data).hexdigest()[:_CALL_HEX]
+
+
+def same_value(first: Any, second: Any) -> bool:
+    """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    return _encode(plain_numbers(first)) == _encode(plain_numbers(second))
 
 
 def plain_numbers(value: Any) -> Any:

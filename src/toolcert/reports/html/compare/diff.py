@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from toolcert.compare.calls import pair_up
 from toolcert.compare.comparison import GivenAnswer, MadeCall
 from toolcert.core.values import Value
 from toolcert.reports.text import shorten, visible
+from toolcert.verify.hashing import same_value
 
 LONGEST_VALUE = 400
 MOST_PARAMETERS = 40
@@ -38,18 +40,21 @@ class CallDiff(Value):
 
 
 def call_diffs(baseline: GivenAnswer, vendor: GivenAnswer) -> tuple[CallDiff, ...]:
-    """The calls of both sides, paired by tool, then in order."""
-    return tuple(_diff(own, theirs) for own, theirs in _paired(list(baseline.calls), list(vendor.calls)))
+    """The calls of both sides: equal ones paired, then those of one tool, then what is left in order."""
+    pairs = pair_up(baseline.calls, vendor.calls, _equal, _named_alike, _anyone)
+    return tuple(_diff(own, theirs) for own, theirs in pairs)
 
 
-def _paired(own: list[MadeCall], theirs: list[MadeCall]) -> list[tuple[MadeCall | None, MadeCall | None]]:
-    pairs: list[tuple[MadeCall | None, MadeCall | None]] = []
-    for call in own:
-        partner = next((other for other in theirs if other.name == call.name), theirs[0] if theirs else None)
-        if partner is not None:
-            theirs.remove(partner)
-        pairs.append((call, partner))
-    return [*pairs, *((None, call) for call in theirs)]
+def _equal(own: MadeCall, theirs: MadeCall) -> bool:
+    return _named_alike(own, theirs) and same_value(_read(own) or own.arguments, _read(theirs) or theirs.arguments)
+
+
+def _named_alike(own: MadeCall, theirs: MadeCall) -> bool:
+    return own.name == theirs.name
+
+
+def _anyone(_own: MadeCall, _theirs: MadeCall) -> bool:
+    return True
 
 
 def _diff(own: MadeCall | None, theirs: MadeCall | None) -> CallDiff:
@@ -88,7 +93,7 @@ def _parameters(left: dict[str, Any], right: dict[str, Any]) -> tuple[ParameterD
             name=shorten(visible(name), 80),
             baseline=_value(left.get(name, _ABSENT)),
             vendor=_value(right.get(name, _ABSENT)),
-            same=name in left and name in right and left[name] == right[name],
+            same=name in left and name in right and same_value(left[name], right[name]),
         )
         for name in names
     )

@@ -1,0 +1,46 @@
+"""Parameters of two answers: what is the same value, and which calls belong together."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcert.compare.calls import pair_up, same_parameters
+from toolcert.core.replies import ToolCall
+
+
+def call(arguments: object, name: object = "look_up") -> ToolCall:
+    return ToolCall(id="1", name=name, arguments=arguments)
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "expected"),
+    [
+        ('{"a": 1}', '{"a": 1.0}', (1, 1)),
+        ('{"a": 1}', '{"a": true}', (0, 1)),
+        ('{"a": [0, {"b": 1}]}', '{"a": [false, {"b": true}]}', (0, 1)),
+        ('{"a": {"x": 1, "y": 2}}', '{"a": {"y": 2, "x": 1}}', (1, 1)),
+        ('{"a": 1, "b": 2}', '{"a": 1}', (1, 2)),
+        ('{"a": 1}', "broken", (0, 1)),
+        ("", "{}", (0, 0)),
+        ({"a": 1}, '{"a": 1}', (1, 1)),
+    ],
+)
+def test_values_are_the_same_as_json_has_it(own, theirs, expected):
+    """A number and a truth value are two things, though Python says that 1 == True."""
+    assert same_parameters([call(own)], [call(theirs)]) == expected
+
+
+def test_equal_calls_belong_together_whatever_their_order():
+    first = [call('{"a": 1}'), call('{"a": 2}')]
+    assert same_parameters(first, [call('{"a": 2}'), call('{"a": 3}')]) == (1, 2)
+    assert same_parameters(first, list(reversed(first))) == (2, 2)
+
+
+def test_a_call_without_partner_agrees_with_nobody():
+    assert same_parameters([call('{"a": 1}')], [call('{"a": 1}', name="other")]) == (0, 2)
+    assert same_parameters([], [call('{"a": 1}')]) == (0, 1)
+
+
+def test_the_strongest_bond_comes_first():
+    pairs = pair_up([1, 12, 3], [12, 13, 5], lambda one, other: one == other, lambda one, other: other - one == 10)
+    assert pairs == [(1, None), (12, 12), (3, 13), (None, 5)]
