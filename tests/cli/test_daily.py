@@ -148,7 +148,23 @@ def test_another_machine_may_run_the_day_again(days: Days) -> None:
 def test_an_outage_in_the_evening_leaves_the_morning_as_it_was(days: Days) -> None:
     days.run("2026-06-01", GOOD)
     shutil.rmtree(days.folder / "toolcert-runs")
+    page = days.folder / "reports" / "report_2026-06-01.html"
+    morning = page.read_bytes()
     assert days.run("2026-06-01", GOOD, outage={}).returncode == 3
+    assert statuses(days.overview()) == {"alpha": ["working"], "beta": ["working"]}
+    assert page.read_bytes() == morning
+
+
+def test_an_endpoint_that_never_answered_is_an_outage_and_no_word_about_the_others(days: Days) -> None:
+    days.run("2026-06-01", GOOD)
+    command = [sys.executable, "-m", "toolcert", "daily", "http://127.0.0.1:9", "--history", "h.sqlite"]
+    done = subprocess.run(
+        [*command, "--date", "2026-06-02", "--quiet", "--retries", "0"],
+        cwd=days.folder, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "no answer from http://127.0.0.1:9" in done.stderr
+    assert days.pages() == ["report_2026-06-01.html"]
     assert statuses(days.overview()) == {"alpha": ["working"], "beta": ["working"]}
 
 

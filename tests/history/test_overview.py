@@ -11,6 +11,7 @@ from toolcert.core.errors import InputError
 from toolcert.history.changes import ChangeKind
 from toolcert.history.choosing import matching
 from toolcert.history.days import DayStatus
+from toolcert.history.observation import Observation, StoredRun
 from toolcert.history.overview import overview
 from toolcert.history.store import HistoryStore
 from toolcert.history.stretches import size_for, stretches
@@ -85,3 +86,10 @@ def test_the_same_overview_on_both_kinds_of_store(location: str, tmp_path: Path)
     """SQLite and PostgreSQL tell the same story, drift and patterns included."""
     with HistoryStore(stored(location, TELLING)) as store:
         assert overview(store) == made(tmp_path, TELLING)
+
+
+def test_a_day_without_a_run_is_looked_at_through_the_probe_of_the_day_before(tmp_path: Path) -> None:
+    seen = Observation(run="r", endpoint="e", model="m", probe="result_use", day="2026-04-01", at=0.0, passed=1)
+    with HistoryStore(str(tmp_path / "h")) as store:
+        store.add_all([(StoredRun(run="r", day="2026-04-01", started_at=0.0, source="probe"), [seen])])
+        assert overview(store, until="2026-04-03").probe == "result_use"

@@ -58,7 +58,7 @@ def test_nine_of_ten_is_working_the_threshold_included() -> None:
         ((0, 0), (10, 10), ChangeKind.NEWLY_WORKING),
         ((10, 10), (10, 0), ChangeKind.STOPPED_HANDLING),
         ((10, 10), (8, 8), ChangeKind.BECAME_UNRELIABLE),
-        ((8, 8), (10, 10), ChangeKind.RELIABLE_AGAIN),
+        ((8, 8), (10, 10), ChangeKind.BECAME_RELIABLE),
     ],
 )
 def test_a_change_is_named(before: tuple[int, int], after: tuple[int, int], kind: ChangeKind) -> None:

@@ -161,3 +161,10 @@ def test_a_short_look_at_a_long_history_is_not_its_beginning(tmp_path: Path) -> 
 def test_a_span_over_the_turn_of_a_year_names_both() -> None:
     assert window_text("2025-12-30", "2026-01-02") == "30 December 2025 to 2 January 2026"
     assert window_text("2026-03-27", "2026-06-24") == "27 March to 24 June 2026"
+
+
+def test_dates_over_a_young_history_do_not_overlap(tmp_path: Path) -> None:
+    """There is room for thirty days: a date at each of five would be one above the other."""
+    page = history_html(made(tmp_path, {"m": [GOOD] * 5}))
+    axis = page[page.index('<th scope="col" class="days">') :].partition("</th>")[0]
+    assert [text for text in ("1 Apr", "2 Apr", "3 Apr") if f">{text}<" in axis] == ["1 Apr"]

@@ -53,8 +53,8 @@ def daily(probing: ProbeOptions, options: DailyOptions, ask: Ask) -> ProbeRun | 
     try:
         result = _complete(folder, probing) or ask(msgspec.structs.replace(probing, output=str(folder)))
     except NothingMeasuredError as error:
-        _remember_outage(options, day, error.message)
-        publish(publication, None)
+        if _remember_outage(options, day, error.message):
+            publish(publication, summary_of(folder, probing.prices) if is_run(folder) else None)
         raise
     if result is not None and not result.interrupted:
         # One name a day: a later run of the day replaces an earlier one, also that of another machine.
@@ -96,13 +96,18 @@ def _run_id(options: DailyOptions, day: str) -> str:
     return f"daily-{day}-{endpoints}"
 
 
-def _remember_outage(options: DailyOptions, day: str, reason: str) -> None:
-    """No model could even be listed: those of the last run are not measured today, which is no word on them."""
+def _remember_outage(options: DailyOptions, day: str, reason: str) -> bool:
+    """No model could even be listed: those of the last run are not measured today, which is no word on them.
+
+    Says whether the history knows anything about the day.
+    """
     name = _run_id(options, day)
     with HistoryStore(options.history) as store:
         known = _last_asked(store, options.endpoints)
-        if not known or any(run.run == name for run in store.runs(since=day)):
-            return  # what was measured earlier on the day stands
+        if any(run.run == name for run in store.runs(since=day)):
+            return True  # what was measured earlier on the day stands
+        if not known:
+            return False
         now = time.time()
         run = StoredRun(run=name, day=day, started_at=now, finished_at=now, source="probe")
         store.add(
@@ -121,6 +126,7 @@ def _remember_outage(options: DailyOptions, day: str, reason: str) -> None:
                 for endpoint, model, probe in sorted(known)
             ],
         )
+    return True
 
 
 def _last_asked(store: HistoryStore, endpoints: Collection[str]) -> set[tuple[str, str, str]]:

@@ -41,7 +41,7 @@ class Publication(Value):
 
 
 def publish(what: Publication, summary: ProbeSummary | None) -> None:
-    """Write the day's pages; without a summary (nothing could be asked) the day's page is its history."""
+    """Write the day's pages; without a summary (nothing could be asked) a day's page is its history, if it has none."""
     folder = Path(what.report_dir)
     prune(what)
     with HistoryStore(what.history) as store:
@@ -49,7 +49,9 @@ def publish(what: Publication, summary: ProbeSummary | None) -> None:
             return  # nothing was ever measured, so there is nothing to tell
         that_day = _look_back(store, what, until=what.day)
         newest = _look_back(store, what)
-    _write(folder / f"report_{what.day}.html", _day_page(summary, that_day, what))
+    page = folder / f"report_{what.day}.html"
+    if summary is not None or not page.exists():
+        _write(page, _day_page(summary, that_day, what))
     reports = sorted(_dated(folder, _REPORT))
     write_whole(folder / LATEST, [reports[-1][1].read_bytes()])
     _write(folder / HISTORY, history_html(newest))

@@ -23,7 +23,7 @@ class ChangeKind(StrEnum):
     BACK_AGAIN = "back again"
     BECAME_UNRELIABLE = "became unreliable"
     STOPPED_HANDLING = "stopped using results"
-    RELIABLE_AGAIN = "reliable again"
+    BECAME_RELIABLE = "became reliable"
     NEW_MODEL = "new model"
     GONE = "no longer listed"
 
@@ -120,7 +120,7 @@ def _kind(before: Day, after: Day) -> ChangeKind | None:
     if after.status is before.status:
         return None
     return {
-        DayStatus.WORKING: ChangeKind.RELIABLE_AGAIN,
+        DayStatus.WORKING: ChangeKind.BECAME_RELIABLE,
         DayStatus.UNRELIABLE: ChangeKind.BECAME_UNRELIABLE,
         DayStatus.CALLS_ONLY: ChangeKind.STOPPED_HANDLING,
     }[after.status]

@@ -152,9 +152,10 @@ class HistoryStore:
             }
 
     def best_probe(self, preferred: Sequence[str], day: str) -> str:
-        """The probe to look at: the first preferred one of that day, else the day's with most observations."""
+        """The probe to look at: the first preferred one of the last day up to then, else its most frequent one."""
         table = tables.observations
-        query = select(table.c.probe, func.count().label("number")).where(table.c.day == day).group_by(table.c.probe)
+        last = select(func.max(table.c.day)).where(table.c.day <= day).scalar_subquery()
+        query = select(table.c.probe, func.count().label("number")).where(table.c.day == last).group_by(table.c.probe)
         with transaction(self._engine, write=False) as connection:
             counts = {row.probe: row.number for row in connection.execute(query)}
         known = [probe for probe in preferred if probe in counts]

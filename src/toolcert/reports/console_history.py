@@ -60,6 +60,7 @@ def _changes(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
         if len(line) + 2 + len(sentence) <= width:
             yield line.append(f"  {sentence}", "dim")
         else:
+            line.rstrip()
             yield line
             yield Text(f"  {shorten(sentence, width - 2)}", "dim")
     if found.changes:

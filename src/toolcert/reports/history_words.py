@@ -27,7 +27,7 @@ CHANGE_ROLES = {
     ChangeKind.BACK_AGAIN: "good",
     ChangeKind.BECAME_UNRELIABLE: "half",
     ChangeKind.STOPPED_HANDLING: "half",
-    ChangeKind.RELIABLE_AGAIN: "good",
+    ChangeKind.BECAME_RELIABLE: "good",
     ChangeKind.NEW_MODEL: "unknown",
     ChangeKind.GONE: "cannot",
 }

@@ -14,7 +14,7 @@ from toolcert.reports.html.probe.causes import CauseRow, cause_rows
 from toolcert.reports.html.probe.facts import facts, matrix_note, ranking_note, verdict_note
 from toolcert.reports.html.probe.matrix import Matrix, matrix
 from toolcert.reports.html.probe.models import ModelRow, anchors, model_rows
-from toolcert.reports.text import count, plural, visible
+from toolcert.reports.text import plural, visible
 from toolcert.reports.verdicts import verdict_of
 
 PRINTED_MODELS = 12
@@ -103,4 +103,4 @@ def _tally(summary: ProbeSummary) -> tuple[Standing, ...]:
 
 def _causes_note(summary: ProbeSummary) -> str:
     errors = sum(cause.severity is Severity.ERROR for cause in summary.causes)
-    return f"{plural(len(summary.causes), 'cause')}, {count(errors)} of them errors"
+    return f"{plural(len(summary.causes), 'cause')}, {plural(errors, 'error')}"

@@ -10,7 +10,7 @@ from toolcert.history.days import DayStatus, ModelHistory
 from toolcert.history.overview import Overview
 from toolcert.history.stretches import Stretch, size_for, stretches
 from toolcert.reports.history_words import WORDS, day_text, ever_called, latest_status, ranked, ratio, span_text
-from toolcert.reports.html.charts.days import Mark
+from toolcert.reports.html.charts.days import FEWEST, Mark
 from toolcert.reports.html.history.notes import Note
 from toolcert.reports.text import plural, seconds, visible
 
@@ -68,7 +68,7 @@ def timeline(found: Overview, notes: Sequence[Note]) -> Timeline:
     return Timeline(
         rows=tuple(_row(history, found, size, notes) for history in models),
         days=tuple(span_text(bar.first, bar.last) for bar in bars),
-        labels=date_labels(bars),
+        labels=date_labels(bars, max(FEWEST, len(bars))),
         size=size,
         short=SHORT if size == 1 and days > SHORT else 0,
     )
@@ -130,9 +130,9 @@ def _said(bar: Stretch) -> str:
     return ", ".join(words)
 
 
-def date_labels(bars: Sequence[Stretch]) -> tuple[tuple[int, str], ...]:
-    """A few dates, evenly spaced."""
-    step = max(1, -(-len(bars) // _LABELS))
+def date_labels(bars: Sequence[Stretch], places: int) -> tuple[tuple[int, str], ...]:
+    """A few dates, evenly spaced and with room to stand where the axis has so many places."""
+    step = max(1, -(-places // _LABELS))
     return tuple((place, _short(bars[place].first)) for place in range(0, len(bars), step))
 
 

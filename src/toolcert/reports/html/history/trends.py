@@ -59,7 +59,7 @@ def _trend(history: ModelHistory, found: Overview, notes: Sequence[Note]) -> Tre
             times=tuple(day.call_p50 for day in history.days),
             pooled=_pooled(history, size, handling=handling),
             bands=tuple((places[note.first], places[note.last]) for note in banded),
-            dates=date_labels(stretches(history.days, 1)),
+            dates=date_labels(stretches(history.days, 1), len(history.days)),
             threshold=found.threshold,
             said=f"{banded[0].number} {banded[0].word}" if banded else "",
         ),
