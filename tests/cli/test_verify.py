@@ -159,6 +159,22 @@ def test_a_dry_run_counts_as_the_run_would(tmp_path: Path, vendor: Vendor) -> No
     assert verify(vendor, dataset, "-o", "other", "--dry-run", "--only-failed").exit_code == ExitCode.USAGE
 
 
+def test_a_dry_run_counts_the_tokens_of_the_requests_it_counts(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(10)])
+    whole, capped = (
+        verify(vendor, dataset, "--dry-run", *words).stdout.splitlines()[:2] for words in ([], ["--max-requests", "1"])
+    )
+    assert [whole[0].split()[0], capped[0].split()[0]] == ["10", "1"]
+    assert int(whole[1].split()[1]) == 10 * int(capped[1].split()[1])
+
+
+def test_the_model_may_stand_with_the_endpoint(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    (tmp_path / "toolcert.toml").write_text(f'[endpoints.here]\nbase_url = "{vendor.url}"\nmodel = ["text-caller"]\n')
+    assert "1 request to text-caller" in call("verify", dataset, "-e", "here", "--dry-run").stdout
+    assert "1 request to other" in call("verify", dataset, "-e", "here", "-m", "other", "--dry-run").stdout
+
+
 def test_slices_are_shown_on_request(tmp_path: Path, vendor: Vendor) -> None:
     rows = [row(1, toolcert={"tags": ["alpha"]}), row(2, toolcert={"tags": ["beta"]}, tools=[WEATHER, TIME])]
     result = verify(vendor, write_rows(tmp_path / "d.jsonl", rows), "-q", "--slice", "tag", "--slice", "n_tools")

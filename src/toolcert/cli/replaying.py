@@ -13,7 +13,7 @@ from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.core.targets import EndpointSpec
 from toolcert.reports.console_record import print_replay
-from toolcert.settings import Settings
+from toolcert.settings import Settings, Source
 from toolcert.settings.keys import KeySources, find_key
 from toolcert.verify.lookup import find_row
 from toolcert.verify.rejudge import manifest_of
@@ -32,9 +32,12 @@ def run(folder: str, row: str, settings: Settings) -> int:
 
 
 def _model(settings: Settings) -> str | None:
+    """The model named on the command line; variables and files name models to measure, and the run names its own."""
+    if settings.resolved("model").source is not Source.FLAG:
+        return None
     if len(settings.model) > 1:
         raise UsageError("replay asks one model.", remedy="Name one with --model, or none for that of the run.")
-    return next(iter(settings.model), None)
+    return str(settings.model[0])
 
 
 def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:

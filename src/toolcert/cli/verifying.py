@@ -55,7 +55,7 @@ def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: 
 
 def _ask(dataset: str, settings: Settings) -> int:
     endpoint = _endpoint(settings)
-    with verify_job(dataset, endpoint, verify_options(settings)) as job:
+    with verify_job(dataset, endpoint, verify_options(settings, _only_model(endpoint))) as job:
         if settings.dry_run:
             _print_plan(job)
             return ExitCode.OK
@@ -134,10 +134,10 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     )
 
 
-def verify_options(settings: Settings) -> VerifyOptions:
+def verify_options(settings: Settings, model: str) -> VerifyOptions:
     """The options of the command as the library takes them."""
     return VerifyOptions(
-        model=_model(settings),
+        model=model,
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         stream=None if settings.as_recorded else settings.stream,
@@ -162,13 +162,13 @@ def _endpoint(settings: Settings) -> Endpoint:
     chosen = connect(settings)
     if len(chosen) > 1:
         raise UsageError("verify asks one endpoint at a time.", remedy="Run it once for each, then `toolcert compare`.")
-    return Endpoint.of(chosen[0].spec, chosen[0].key)
+    return Endpoint.of(chosen[0].spec, chosen[0].key, chosen[0].model)
 
 
-def _model(settings: Settings) -> str:
-    if len(settings.model) != 1:
+def _only_model(endpoint: Endpoint) -> str:
+    if len(endpoint.model) != 1:
         raise UsageError("verify asks one model.", remedy="Name it: --model ID; `toolcert models` lists them.")
-    return str(settings.model[0])
+    return endpoint.model[0]
 
 
 def _gates(settings: Settings) -> str:

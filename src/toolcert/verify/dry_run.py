@@ -32,11 +32,9 @@ def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
     plan = job.plan(_earlier(job, folder))
     requests = tokens = 0
     for case in plan.cases():
-        if case.body is not None:
+        if case.body is not None and (job.options.max_requests is None or requests < job.options.max_requests):
             requests += 1
             tokens += rough_tokens(case.body)
-    if job.options.max_requests is not None:
-        requests = min(requests, job.options.max_requests)
     return DryRun(
         endpoint=job.spec.name,
         url=job.spec.base_url,
