@@ -1,6 +1,7 @@
 """The engine: plan in, events out."""
 
 import asyncio
+import itertools
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
@@ -191,6 +192,17 @@ async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:
     assert sum(isinstance(event, RunStopping) for event in events) == 1
     assert len(server.asked) == 3
     assert len(finished(events)) == 3
+
+
+async def test_ctrl_c_is_heard_while_the_rest_of_a_plan_is_skipped() -> None:
+    class WithoutEnd(Cases):
+        def sources(self) -> Mapping[str, Iterator[Case]]:
+            return {"a": (case(str(number), skip="no time") for number in itertools.count()), "b": iter(())}
+
+    asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
+    events, _ = await run(WithoutEnd([]))
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].interrupted
 
 
 async def test_what_was_interrupted_can_go_on_undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:

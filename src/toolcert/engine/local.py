@@ -91,11 +91,8 @@ class LocalEngine:
             queue.done(plan.after(record))
 
     async def _perform(self, case: Case, work: Work, session: Session) -> Record:
-        if case.skip:
-            return skipped(case, case.skip)
-        if self._budget.spent:
-            return self._over_budget(case)
-        if self._watch is not None and (reason := self._watch.gone(case.endpoint)):
+        if reason := self._not_asked(case):
+            await asyncio.sleep(0)  # the rest of a long plan would otherwise be skipped in one go, deaf to Ctrl-C
             return skipped(case, reason)
 
         def on_attempt(attempt: Attempt) -> None:
@@ -104,11 +101,20 @@ class LocalEngine:
         try:
             return await work.perform(case, session, on_attempt)
         except BudgetSpent as spent:
-            return self._over_budget(case, str(spent))
+            last = f"{LAST_FAULT}{spent}" if str(spent) else ""
+            return skipped(case, f"{self._over_budget}{last}")
 
-    def _over_budget(self, case: Case, last: str = "") -> Record:
-        after = f"{LAST_FAULT}{last}" if last else ""
-        return skipped(case, f"the limit of {self._budget.limit} requests was reached{after}")
+    def _not_asked(self, case: Case) -> str:
+        """Why a case is not to be asked at all; empty where it is."""
+        if case.skip:
+            return case.skip
+        if self._budget.spent:
+            return self._over_budget
+        return "" if self._watch is None else self._watch.gone(case.endpoint)
+
+    @property
+    def _over_budget(self) -> str:
+        return f"the limit of {self._budget.limit} requests was reached"
 
     def _budgeted(self, sessions: Mapping[str, Session]) -> dict[str, Session]:
         return {name: BudgetedSession(session, self._budget) for name, session in sessions.items()}
