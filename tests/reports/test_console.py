@@ -162,3 +162,10 @@ def test_times_below_a_hundredth_are_not_zero() -> None:
     assert [seconds(value) for value in (None, 0.0, 0.0024, 0.01, 0.094, 12.34, 250.0)] == [
         "–", "0.000", "0.002", "0.01", "0.09", "12.3", "250",
     ]  # fmt: skip
+
+
+def test_a_folder_is_not_called_a_report() -> None:
+    summary = probe_summary(1)
+    assert printed(lambda console: print_probe(summary, console, run="runs/1")).rstrip().endswith("Run: runs/1")
+    both = printed(lambda console: print_probe(summary, console, page="page.html", run="runs/1"))
+    assert both.rstrip().endswith("Report: page.html")

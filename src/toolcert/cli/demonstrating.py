@@ -33,7 +33,7 @@ def run(settings: Settings, *, local: bool) -> int:
     page = settings.html or str(Path(result.folder) / "report.html")
     summary = in_order(result.summary, settings.sort)
     if reporting.speaks(settings, "probe"):
-        print_probe(summary, stdout_console(), report=page, examples=write_examples(Path(result.folder), summary))
+        print_probe(summary, stdout_console(), page=page, examples=write_examples(Path(result.folder), summary))
     reporting.write("probe", summary, settings, result.folder)
     if settings.html is None:
         write_reports("probe", summary, {"html": page})

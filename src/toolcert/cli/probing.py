@@ -79,7 +79,7 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
     try:
         if reporting.speaks(settings, "probe"):
             examples = write_examples(Path(result.folder), summary)
-            print_probe(summary, stdout_console(), report=settings.html or result.folder, examples=examples)
+            print_probe(summary, stdout_console(), page=settings.html or "", run=result.folder, examples=examples)
     finally:  # whoever reads our output may go away; the files are wanted all the same
         _keep(result, summary, settings)
     if result.interrupted:

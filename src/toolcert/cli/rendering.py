@@ -31,11 +31,11 @@ def _print(loaded: LoadedRun, settings: Settings) -> None:
         from toolcert.reports.console_probe import print_probe
 
         summary = in_order(loaded.summary, settings.sort)
-        print_probe(summary, stdout_console(), report=loaded.folder, examples=_examples(loaded.folder, summary))
+        print_probe(summary, stdout_console(), run=loaded.folder, examples=_examples(loaded.folder, summary))
     else:
         from toolcert.reports.console_verify import print_verify
 
-        print_verify(loaded.summary, stdout_console(), slices=settings.slice, report=loaded.folder)
+        print_verify(loaded.summary, stdout_console(), slices=settings.slice, run=loaded.folder)
 
 
 def _examples(folder: str, summary: ProbeSummary) -> Mapping[str, str]:

@@ -112,7 +112,7 @@ def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules
     """The result on stdout, and every report that was asked for."""
     try:
         if reporting.speaks(settings, "verify"):
-            print_verify(summary, Paper(sys.stdout), slices=settings.slice, report=settings.html or folder)
+            print_verify(summary, Paper(sys.stdout), slices=settings.slice, page=settings.html or "", run=folder)
     finally:  # whoever reads our output may go away; the files are wanted all the same
         reporting.write("verify", summary, settings, folder, rules=rules)
 

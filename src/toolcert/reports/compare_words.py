@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolcert.compare.comparison import Comparison, Figure, Missing, VendorComparison, Verdict
+from toolcert.compare.comparison import Comparison, Figure, MarginTest, Missing, VendorComparison, Verdict
+from toolcert.compare.verdict import p_words
 from toolcert.core.statistics import Interval
-from toolcert.reports.text import NO_VALUE, count, plural
+from toolcert.reports.text import NO_VALUE, count, percent, plural
 
 FIGURE_NAMES = {
     "agreement": "Agreement",
@@ -21,6 +22,15 @@ FIGURE_NAMES = {
     "parameters": "Each parameter",
     "prompt_tokens": "Prompt tokens equal",
 }
+MARGIN_NAMES = {
+    "call_rate": "Calls as often",
+    "validity": "Makes valid calls as often",
+    "correctness": "Meets expectations as often",
+    "agreement": "Decides like the baseline",
+    "payload": "Calls like the baseline",
+}
+_TESTS = {"agreement": "decision"}
+"""The test of chance beside a margin, where it has another name."""
 FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
 VERDICT_ROLES = {
     Verdict.EQUIVALENT: "good",
@@ -78,6 +88,41 @@ def decimal(value: float | None) -> str:
 def span(interval: Interval | None) -> str:
     """An interval as people read it."""
     return NO_VALUE if interval is None else f"{interval.lower:.2f} to {interval.upper:.2f}"
+
+
+def confidence(comparison: Comparison) -> str:
+    """What the intervals promise."""
+    return f"{100 * (1 - comparison.alpha):g} %"
+
+
+def points(interval: Interval | None) -> str:
+    """An interval of a difference in points."""
+    return NO_VALUE if interval is None else f"{100 * interval.lower:+.1f} to {100 * interval.upper:+.1f}"
+
+
+def p_value(p: float) -> str:
+    """`0.040`, or `2.2e-07` where it is small; none is zero."""
+    return p_words(p).removeprefix("= ")
+
+
+def p_after_holm(vendor: VendorComparison, margin: MarginTest) -> str:
+    """What chance says about the rows of a margin, where it was asked."""
+    name = _TESTS.get(margin.name, margin.name)
+    return next((p_value(test.adjusted) for test in vendor.tests if test.name == name), NO_VALUE)
+
+
+def callers_line(vendor: VendorComparison) -> str:
+    """How often both call, and what F1 callers without sense would reach; empty where nobody answered."""
+    cells, f1 = vendor.cells, vendor.figure("f1")
+    if not cells.n:
+        return ""
+    rates = (
+        f"The vendor calls on {percent(cells.vendor_rate)} of the rows, the baseline on {percent(cells.baseline_rate)}."
+    )
+    return (
+        f"{rates} F1 of a program that always calls: {decimal(f1.always)}; that calls as often, but at random: "
+        f"{decimal(f1.blind)}; at best at these rates: {decimal(f1.best)}."
+    )
 
 
 def matching_line(vendor: VendorComparison) -> str:

@@ -12,7 +12,18 @@ from toolcert.core.findings import Severity
 from toolcert.probes.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.glyphs import CELL_ROLES, SEVERITY_STYLES, STYLES, UNICODE, Glyphs, glyphs_for
 from toolcert.reports.labels import label_of, reproduce, vendors_side_by_side
-from toolcert.reports.text import as_ascii, count, duration, fit, plural, seconds, shorten, visible, width_of
+from toolcert.reports.text import (
+    as_ascii,
+    count,
+    duration,
+    fit,
+    plural,
+    seconds,
+    shorten,
+    visible,
+    whereabouts,
+    width_of,
+)
 from toolcert.reports.verdicts import caveat_of, score_of, still_open, verdict_of
 from toolcert.reports.whisker import WIDTH, axis, whisker
 
@@ -28,7 +39,12 @@ CAVEAT = " !"
 
 
 def print_probe(
-    summary: ProbeSummary, console: Console, *, report: str = "", examples: Mapping[str, str] | None = None
+    summary: ProbeSummary,
+    console: Console,
+    *,
+    page: str = "",
+    run: str = "",
+    examples: Mapping[str, str] | None = None,
 ) -> None:
     """Print the whole result; `examples` are the files of the requests behind the findings, by code."""
     glyphs = glyphs_for(console.file)
@@ -38,7 +54,7 @@ def print_probe(
         list(_matrix(summary, glyphs, console.width)) if len(summary.probes) > 1 else [],
         list(vendors_side_by_side(summary, console.width)),
         list(_causes(summary, console.width, examples or {})),
-        [Text(_sum(summary, report), "dim")],
+        [Text(f"{_sum(summary)}  {whereabouts(page, run)}".rstrip(), "dim")],
     ]
     for number, block in enumerate(block for block in blocks if block):
         if number:
@@ -151,7 +167,7 @@ def _example(summary: ProbeSummary, cause: Cause, width: int, body_file: str | N
         yield Text(f"         {curl}", "dim")
 
 
-def _sum(summary: ProbeSummary, report: str) -> str:
+def _sum(summary: ProbeSummary) -> str:
     totals = summary.totals
     parts = [plural(totals.usage.requests, "request")]
     parts.append(f"{count(totals.counts.not_measured)} not measured")
@@ -162,5 +178,4 @@ def _sum(summary: ProbeSummary, report: str) -> str:
         parts.append(f"cost {'of priced models ' if unpriced else ''}{totals.usage.cost:.4f}")
     if totals.seconds is not None:
         parts.append(duration(totals.seconds))
-    text = ", ".join(parts) + "."
-    return f"{text}  Report: {report}" if report else text
+    return ", ".join(parts) + "."

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from toolcert.reports.glyphs import SEVERITY_STYLES
 from toolcert.reports.styled import Line, Screen, print_blocks
-from toolcert.reports.text import NO_VALUE, count, duration, fit, percent, plural, seconds, shorten, visible
+from toolcert.reports.text import (
+    NO_VALUE,
+    count,
+    duration,
+    fit,
+    percent,
+    plural,
+    seconds,
+    shorten,
+    visible,
+    whereabouts,
+)
 from toolcert.verify.figures import FindingLine, Share, SliceLine, Times, VerifySummary
 from toolcert.verify.words import interval
 
@@ -34,7 +45,9 @@ _DATASET_WORDS = {
 }
 
 
-def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str] = (), report: str = "") -> None:
+def print_verify(
+    summary: VerifySummary, screen: Screen, *, slices: Sequence[str] = (), page: str = "", run: str = ""
+) -> None:
     """Print the whole result."""
     wide = screen.width >= WIDE
     blocks = [
@@ -43,7 +56,7 @@ def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str
         [*_vendor(summary, screen.width), *_dataset(summary)],
         list(_figures(summary, wide=wide)),
         *(list(_slice(summary, kind)) for kind in slices),
-        [Line(_sum(summary, report), "dim")],
+        [Line(f"{_sum(summary)}  {whereabouts(page, run)}".rstrip(), "dim")],
     ]
     print_blocks(blocks, screen)
 
@@ -159,7 +172,7 @@ def _slice_line(line: SliceLine) -> Line:
     return Line(f"{fit(line.value, 28)}{count(line.answered):>9}{called:>9}{valid:>22}{passed:>9}")
 
 
-def _sum(summary: VerifySummary, report: str) -> str:
+def _sum(summary: VerifySummary) -> str:
     traffic = summary.traffic
     parts = [plural(traffic.requests, "request"), f"{count(traffic.retried)} rows retried"]
     if traffic.prompt_tokens or traffic.completion_tokens:
@@ -168,8 +181,7 @@ def _sum(summary: VerifySummary, report: str) -> str:
         parts.append(duration(traffic.seconds))
     if traffic.per_second:
         parts.append(f"{traffic.per_second:.1f}/s")
-    text = ", ".join(parts) + "."
-    return f"{text}  Report: {report}" if report else text
+    return ", ".join(parts) + "."
 
 
 def print_differences(differences: Sequence[Difference], screen: Screen) -> None:

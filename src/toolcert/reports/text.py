@@ -103,6 +103,11 @@ def clock(value: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def whereabouts(page: str, run: str) -> str:
+    """Where to read on: the page that was written, or else the folder of the run."""
+    return f"Report: {page}" if page else f"Run: {run}" if run else ""
+
+
 def plural(number: int, noun: str, many: str | None = None) -> str:
     """`1 model`, `3 models`."""
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
