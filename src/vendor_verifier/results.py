@@ -21,6 +21,7 @@ from toolcert.runs.reader import RunReader
 from toolcert.verify.adapters.base import ModelAdapter
 from toolcert.verify.judging import read_answer
 from toolcert.verify.rejudge import adapter_of_run
+from toolcert.wire.texts import NOT_JSON
 from vendor_verifier.totals import Totals
 
 CALLED = "tool_calls"
@@ -113,9 +114,8 @@ def _response(exchange: Exchange | None, reply: Reply | None) -> Any:
     assert exchange is not None
     assert reply is not None
     if not exchange.event_stream and exchange.request.kind is RequestKind.CHAT:
-        written = (
-            exchange.payload.strip().replace(b"\n", b" ").replace(b"\r", b" ")
-        )  # JSON has breaks outside text only
+        # JSON has line breaks outside its texts only.
+        written = exchange.payload.strip().replace(b"\n", b" ").replace(b"\r", b" ")
         if _is_json(written):
             return msgspec.Raw(written)
     return whole(reply.as_completion())
@@ -124,6 +124,6 @@ def _response(exchange: Exchange | None, reply: Reply | None) -> Any:
 def _is_json(text: bytes) -> bool:
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return False
     return True

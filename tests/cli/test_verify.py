@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from support.rows import TIME, WEATHER, row, write_rows
+from support.scripted import Answer, Scripted
 from toolcert.cli.main import cli
 from toolcert.core.errors import ExitCode
 from toolcert.simulate import Vendor
@@ -232,6 +233,16 @@ def test_a_damaged_line_of_a_run_is_named_by_every_command(tmp_path: Path, vendo
         result = call(*words)
         assert result.exit_code == ExitCode.USAGE, result.output
         assert "records.jsonl, line 2: not a record" in result.stderr
+
+
+def test_an_answer_nested_without_end_is_shown_and_sent_again(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    with Scripted(lambda _: Answer(b'{"choices":' + b"[" * 5000 + b"]" * 5000 + b"}")) as server:
+        words = ["verify", dataset, "--base-url", server.url, "-m", "m", "-q", "-o", "run", "--html", "r.html"]
+        result = call(*words)
+        assert result.stdout.startswith("No tool was called: 1 row answered, 1 unreadably.")
+        for again in (["show", "run", "1"], ["replay", "run", "1"], ["verify", "--from", "run"]):
+            assert call(*again).exit_code == ExitCode.OK, again
 
 
 def test_replay_shows_both_answers(tmp_path: Path, vendor: Vendor) -> None:

@@ -20,6 +20,7 @@ from toolcert.runs.encoding import encode_record
 from toolcert.verify.lookup import Found
 from toolcert.verify.replay import Replay
 from toolcert.wire.reading import read_reply
+from toolcert.wire.texts import NOT_JSON
 
 
 def print_record(found: Found, manifest: Manifest, screen: Screen) -> None:
@@ -73,7 +74,7 @@ def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Line]:
         return
     try:
         yield from _json_lines(msgspec.json.decode(exchange.payload))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         yield Line(visible(exchange.payload.decode("utf-8", "replace")))
 
 

@@ -70,9 +70,7 @@ class Inspector:
         self.counts: Counter[str] = Counter()
         self.problems: dict[str, list[Example]] = {}
         self.rows_with: Counter[str] = Counter()
-        self.words: dict[str, Counter[str]] = {
-            name: Counter() for name in ("names", "turns", "tools", "tags", "models")
-        }
+        self.words: dict[str, Counter[str]] = {name: Counter() for name in _COUNTED}
         self.features: Counter[str] = Counter()
         self.tokens = Quantiles()
         self._longest: list[tuple[int, int]] = []

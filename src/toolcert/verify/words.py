@@ -30,7 +30,8 @@ def headline(summary: VerifySummary) -> str:
     if summary.nothing_measured:
         return f"Nothing could be measured: none of {_rows(rows.lines)} got an answer."
     if not rows.called:
-        return f"No tool was called: {_rows(rows.answered)} answered, all in text."
+        how = f"{rows.unreadable} unreadably" if rows.unreadable else "all in text"
+        return f"No tool was called: {_rows(rows.answered)} answered, {how}."
     if not summary.valid.n:
         return f"Nothing can be said about validity: {rows.called} answers call tools, none with a usable schema."
     valid = summary.valid

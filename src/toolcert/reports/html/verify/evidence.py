@@ -16,6 +16,7 @@ from toolcert.reports.rows import whole_rows
 from toolcert.reports.text import plural, visible
 from toolcert.verify.lookup import Found
 from toolcert.wire.reading import read_reply
+from toolcert.wire.texts import NOT_JSON
 
 LONGEST = 3000
 """Characters of a request or an answer."""
@@ -87,7 +88,7 @@ def _answer(exchange: Exchange, kept: Reply | None) -> str:
     if not exchange.event_stream and exchange.payload:
         try:
             return _pretty(msgspec.json.decode(exchange.payload))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except NOT_JSON:
             return _cut(visible(exchange.payload.decode("utf-8", "replace")))
     return _pretty(_assembled(kept or read_reply(exchange)))
 
