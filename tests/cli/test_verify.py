@@ -283,6 +283,18 @@ def test_rows_that_were_not_asked_are_told_and_the_way_to_ask_them(tmp_path: Pat
     assert "with --output run asks the 3 rows left" in result.stderr
 
 
+def test_rows_that_the_server_says_it_cannot_answer_are_told_apart(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
+    with Vendor(models=["no-tools"]) as vendor:
+        result = verify(vendor, dataset, "-q", model="no-tools")
+    assert result.exit_code == ExitCode.NOTHING_MEASURED
+    lines = result.stdout.splitlines()
+    assert lines[0] == "Nothing could be measured: the server refuses 2 rows of 2 as not supported."
+    assert lines[1].endswith("most often (2): The model `no-tools` does not support tools.")
+    assert any("0 not measured, 2 unsupported" in line for line in lines)
+    assert "Nothing could be measured: 2 unsupported." in result.stderr
+
+
 def test_no_row_is_nothing_measured(tmp_path: Path, vendor: Vendor) -> None:
     result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--where", "tool=absent")
     assert result.exit_code == ExitCode.NOTHING_MEASURED

@@ -100,7 +100,8 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
 def _close(summary: VerifySummary, missed: Sequence[str]) -> int:
     """The exit code of what was measured."""
     if summary.nothing_measured:
-        causes = ", ".join(f"{rows} {cause}" for cause, rows in summary.not_measured_by.items())
+        refused = {"unsupported": summary.rows.unsupported} if summary.rows.unsupported else {}
+        causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
         click.echo(f"Nothing could be measured: {causes or 'no row could be asked'}.", err=True)
         return ExitCode.NOTHING_MEASURED
     if missed:

@@ -65,9 +65,10 @@ def _funnel(summary: VerifySummary, screen: Screen, *, wide: bool) -> Iterator[L
     rows = summary.rows
     invalid = f"{count(rows.invalid)} invalid" + (f", {count(rows.unjudged)} not judged" if rows.unjudged else "")
     unreadable = f", {count(rows.unreadable)} unreadable" if rows.unreadable else ""
+    refused = f", {count(rows.unsupported)} unsupported" if rows.unsupported else ""
     steps = [
         ("sent", rows.sent, f"{count(rows.skipped)} skipped" if rows.skipped else "", None),
-        ("answered", rows.answered, f"{count(rows.sent - rows.answered)} not measured", summary.answered),
+        ("answered", rows.answered, f"{count(rows.not_measured)} not measured{refused}", summary.answered),
         ("called", rows.called, f"{count(rows.in_text)} in text{unreadable}", summary.called),
         ("valid", rows.valid, invalid, summary.valid),
     ]

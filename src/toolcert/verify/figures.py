@@ -186,6 +186,8 @@ class VerifySummary(Value):
     """Failed rows by their first error, `expectation` where only the row's own was missed."""
     not_measured_by: dict[str, int] = {}
     """Rows without a measurement by cause."""
+    unsupported_by: dict[str, int] = {}
+    """Rows that the server says it cannot answer, by its words."""
     not_asked: dict[str, int] = {}
     """Rows that were not reached, by reason; asked when the run is taken up."""
     buckets: dict[str, int] = {}

@@ -78,6 +78,7 @@ def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
         finish_with_calls=_by_frequency(tally.finish_with_calls),
         failed_by=_by_frequency(tally.failed_by),
         not_measured_by=_by_frequency(tally.not_measured_by),
+        unsupported_by=_by_frequency(tally.unsupported_by),
         not_asked=_by_frequency(tally.not_asked),
         buckets=_by_frequency(tally.buckets),
         answered_as=_by_frequency(tally.answered_as),

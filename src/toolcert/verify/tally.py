@@ -22,7 +22,7 @@ EMPTY_IS_FINE = "args.empty"
 """Empty arguments for a tool without parameters: noted, and not the vendor's fault."""
 EXAMPLES = 5
 MAX_NAMES = 200
-"""Distinct model names or fingerprints counted one by one; a hostile server could send a new one each time."""
+"""Distinct names, fingerprints or reasons counted one by one; a hostile server could send a new one each time."""
 OTHERS = "(others)"
 
 
@@ -58,6 +58,7 @@ class Tally:
         self.finish_with_calls: Counter[str] = Counter()
         self.failed_by: Counter[str] = Counter()
         self.not_measured_by: Counter[str] = Counter()
+        self.unsupported_by: Counter[str] = Counter()
         self.not_asked: Counter[str] = Counter()
         self.buckets: Counter[str] = Counter()
         self.answered_as: Counter[str] = Counter()
@@ -91,6 +92,8 @@ class Tally:
             self._count_answer(record, row)
         elif outcome is Outcome.NOT_MEASURED:
             self.not_measured_by[_cause(record)] += 1
+        elif outcome is Outcome.UNSUPPORTED:
+            _count_name(self.unsupported_by, record.reason, 1)
         elif outcome is Outcome.SKIPPED and not record.codes:  # not for a fault of the line
             _count_name(self.not_asked, record.reason.partition(LAST_FAULT)[0], 1)
 

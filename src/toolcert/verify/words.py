@@ -27,6 +27,8 @@ def headline(summary: VerifySummary) -> str:
     rows = summary.rows
     if not rows.lines:
         return "Nothing could be measured: there was no row to ask."
+    if rows.unsupported == rows.sent > 0:
+        return f"Nothing could be measured: the server refuses {_rows(rows.sent)} of {rows.sent} as not supported."
     if summary.nothing_measured:
         return f"Nothing could be measured: none of {_rows(rows.lines)} got an answer."
     if not rows.called:
@@ -73,6 +75,9 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         yield f"{_rows(rows.failed)} of {rows.answered} failed; most often {worst.code} ({_rows(worst.rows)})."
     if summary.correct.n:
         yield f"{_percent(summary.correct)} of the rows that say what they expect got it ({interval(summary.correct)})."
+    if rows.unsupported:
+        reason, alike = next(iter(summary.unsupported_by.items()))
+        yield f"{_rows(rows.unsupported)} refused as not supported; most often ({alike}): {reason}"
     if rows.not_measured:
         worst_case = _percent(summary.if_missing_were_wrong)
         yield f"{_rows(rows.not_measured)} could not be measured, outside every rate; were all invalid: {worst_case}."
