@@ -90,11 +90,15 @@ class Tally:
             self.retried += row.attempts > 1
         if outcome is Outcome.PASSED or outcome is Outcome.FAILED:
             self._count_answer(record, row)
-        elif outcome is Outcome.NOT_MEASURED:
+        else:
+            self._count_unanswered(record)
+
+    def _count_unanswered(self, record: Record) -> None:
+        if record.outcome is Outcome.NOT_MEASURED:
             self.not_measured_by[_cause(record)] += 1
-        elif outcome is Outcome.UNSUPPORTED:
+        elif record.outcome is Outcome.UNSUPPORTED:
             _count_name(self.unsupported_by, record.reason, 1)
-        elif outcome is Outcome.SKIPPED and not record.codes:  # not for a fault of the line
+        elif not record.codes:  # skipped, and not for a fault of the line itself
             _count_name(self.not_asked, record.reason.partition(LAST_FAULT)[0], 1)
 
     def wants_evidence(self, head: Record) -> bool:
