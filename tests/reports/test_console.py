@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
+from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.compare.comparison import Comparison
@@ -98,6 +99,32 @@ def test_without_utf8_every_sign_is_ascii(verify_run: Path) -> None:
     text = out.buffer.getvalue().decode("ascii")
     assert "+ recommended" in text
     assert "####" in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_comparison_fits_the_width(width: int, tmp_path: Path) -> None:
+    """All but curl lines, as above; piped, sentences stay whole."""
+    comparison = make_comparison(tmp_path, vendors=3)
+    lines = [COLOURS.sub("", line) for line in compare_lines(comparison, width) if "curl " not in line]
+    assert max(width_of(line) for line in lines) <= width
+    assert not any(line != line.rstrip() for line in lines)
+    headlines = {vendor.headline for vendor in comparison.vendors}
+    assert headlines <= {COLOURS.sub("", line) for line in compare_lines(comparison)}
+
+
+def test_each_vendor_of_several_is_named_before_its_verdict(tmp_path: Path) -> None:
+    comparison = make_comparison(tmp_path, vendors=2)
+    lines = [COLOURS.sub("", line) for line in compare_lines(comparison)]
+    for vendor in comparison.vendors:
+        assert lines[lines.index(vendor.headline) - 1] == vendor.side.label
+
+
+def test_call_rates_and_callers_without_sense_stand_beside_f1(comparison: Comparison) -> None:
+    text = "\n".join(compare_lines(comparison))
+    cells, f1 = comparison.vendors[0].cells, comparison.vendors[0].figure("f1")
+    assert f"calls on {100 * cells.vendor_rate:.1f} %" in text
+    trivial = f"{f1.always:.3f}; that calls as often, but at random: {f1.blind:.3f}"
+    assert f"{trivial}; the best at these rates: {f1.best:.3f}" in text
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -6,9 +6,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 
+from compare.making import Row, write_run
 from reports.samples import probe_summary
-from toolcert.compare.comparison import Comparison
+from toolcert.compare.comparing import compare
+from toolcert.compare.comparison import Comparison, Verdict
 from toolcert.probes.scorecard import Cell, CellState
 from toolcert.reports.extras import NOTHING, Extras, NotMeasuredAs
 from toolcert.reports.formats import render
@@ -87,12 +90,22 @@ def test_a_case_per_question_about_a_vendor(comparison: Comparison) -> None:
     root = parsed("compare", comparison)
     assert_sums_hold(root)
     vendor = comparison.vendors[0]
-    assert root.get("tests") == str(1 + len(vendor.tests) + len(vendor.margins))
+    assert root.get("tests") == str(2 + len(vendor.tests) + len(vendor.margins))
     detected = sum(test.detected for test in vendor.tests)
     assert detected > 0
     assert (
         len([case for case in root.iter("testcase") if "chance" in case.get("classname", "") and len(case)]) == detected
     )
+
+
+def test_a_vendor_that_only_its_prompt_tokens_give_away_fails(tmp_path: Path) -> None:
+    """No test of chance and no margin fails here; the verdict does."""
+    rows = [Row(index=index) for index in range(1, 301)]
+    one, two = write_run(tmp_path / "one", rows), write_run(tmp_path / "two", [replace(row, tokens=99) for row in rows])
+    comparison = compare([str(one)], [str(two)])
+    assert comparison.vendors[0].verdict is Verdict.DIFFERENT
+    failed = [case for case in parsed("compare", comparison).iter("testcase") if case.find("failure") is not None]
+    assert [case.get("name") for case in failed] == ["neither degraded nor different"]
 
 
 def test_hostile_text_stays_text_in_well_formed_xml(hostile_verify_run: Path, hostile_comparison: Comparison) -> None:

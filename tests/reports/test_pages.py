@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE
@@ -139,6 +140,14 @@ def test_two_thousand_rows_stay_under_a_megabyte(tmp_path: Path) -> None:
     assert len(page.encode()) < MEGABYTE
     assert "2\u2009000" in page
     assert page.count('id="row-') >= 10
+
+
+def test_intervals_are_named_by_the_confidence_they_have(comparison: Comparison) -> None:
+    sure = structs.replace(comparison, alpha=0.01)
+    page = str(render("compare", "html", sure))
+    assert "99 % interval" in page
+    assert "95 % interval" not in page
+    assert "| Measure | Vendor | 99 % | Ceiling | 99 % |" in str(render("compare", "markdown", sure))
 
 
 def test_many_vendors_stay_under_a_megabyte(tmp_path: Path) -> None:

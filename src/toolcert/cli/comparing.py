@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
 
 import click
@@ -38,7 +40,8 @@ def run(settings: Settings) -> int:
     if reporting.speaks(settings, "compare"):
         from toolcert.reports.console_compare import compare_lines
 
-        for line in compare_lines(comparison):
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        for line in compare_lines(comparison, width):
             click.echo(line)
     reporting.write("compare", comparison, settings, "")
     return _gate(comparison, gates)

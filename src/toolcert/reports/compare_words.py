@@ -116,12 +116,10 @@ def callers_line(vendor: VendorComparison) -> str:
     cells, f1 = vendor.cells, vendor.figure("f1")
     if not cells.n:
         return ""
-    rates = (
-        f"The vendor calls on {percent(cells.vendor_rate)} of the rows, the baseline on {percent(cells.baseline_rate)}."
-    )
     return (
-        f"{rates} F1 of a program that always calls: {decimal(f1.always)}; that calls as often, but at random: "
-        f"{decimal(f1.blind)}; at best at these rates: {decimal(f1.best)}."
+        f"The vendor calls on {percent(cells.vendor_rate)} of the rows, the baseline on "
+        f"{percent(cells.baseline_rate)}. F1 of a program that always calls: {decimal(f1.always)}; that calls as "
+        f"often, but at random: {decimal(f1.blind)}; the best at these rates: {decimal(f1.best)}."
     )
 
 
@@ -146,9 +144,9 @@ def missing_line(missing: Missing) -> str:
         parts.append(f"{count(missing.vendor_failed)} without an answer of the vendor")
     if missing.vendor_absent:
         parts.append(f"{count(missing.vendor_absent)} not asked of the vendor")
-    worst = ""
     if parts:
-        worst = f" (were all wrong: agreement {decimal(missing.worst_agreement)}, F1 {decimal(missing.worst_f1)})"
+        worst = f"agreement {decimal(missing.worst_agreement)}, F1 {decimal(missing.worst_f1)}"
+        parts[-1] += f" (all counted as wrong: {worst})"
     if missing.baseline_failed:
         parts.append(f"{count(missing.baseline_failed)} without an answer of the baseline")
-    return f"Left out: {', '.join(parts)}{worst}" if parts else ""
+    return f"Left out: {', '.join(parts)}" if parts else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -17,6 +18,7 @@ _COLORS = {"good": "green", "half": "yellow", "bad": "red", "unknown": None}
 _SHOWN_ROWS = 3
 _WIDTH = 78
 """What tables and excerpts keep to."""
+_NARROWEST = 40
 
 
 def compare_lines(comparison: Comparison, width: int | None = None) -> Iterator[str]:
@@ -43,13 +45,11 @@ class _Page:
         self._width = width
         self.several = len(comparison.vendors) > 1
 
-    def prose(
-        self, text: str, *, indent: str = "", fg: str | None = None, bold: bool = False, dim: bool = False
-    ) -> Iterator[str]:
-        """A sentence, wrapped where somebody looks at it and in one line elsewhere."""
+    def prose(self, text: str, indent: str = "", **style: Any) -> Iterator[str]:
+        """A sentence, wrapped where somebody looks at it and in one line elsewhere; nothing of an empty one."""
         text = visible(text)
-        wrapped = textwrap.wrap(text, max(40, self._width), subsequent_indent=indent) if self._width else [text]
-        return (click.style(line, fg=fg, bold=bold, dim=dim) for line in wrapped)
+        room = max(_NARROWEST, self._width or len(text))
+        return (click.style(line, **style) for line in textwrap.wrap(text, room, subsequent_indent=indent))
 
     def leaderboard(self) -> Iterator[str]:
         """One line per vendor, the best first."""
@@ -131,7 +131,7 @@ def _answer(answer: GivenAnswer) -> str:
         return "not kept"
     if answer.calls:
         return _cut(" ".join(f"{call.name}({_readable(call.arguments)})" for call in answer.calls))
-    return f"says: {_cut(answer.text)}"
+    return f"says: {_cut(answer.text)}" if answer.text.strip() else "says nothing"
 
 
 def _readable(arguments: str) -> str:
@@ -143,4 +143,4 @@ def _readable(arguments: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return shorten(visible(text), _WIDTH - 18)
+    return shorten(visible(text.strip()), _WIDTH - 18)

@@ -23,6 +23,7 @@ COLUMNS = (
     "always_calling",
     "calling_at_random",
     "standing",
+    "best_at_these_rates",
 )
 
 
@@ -46,6 +47,7 @@ def _line(vendor: VendorComparison, one: Figure) -> tuple[object, ...]:
         figure(one.always),
         figure(one.blind),
         one.standing.value,
+        figure(one.best),
     )
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from toolcert.compare.comparison import ChanceTest, Comparison, MarginTest, VendorComparison
+from toolcert.compare.comparison import ChanceTest, Comparison, MarginTest, VendorComparison, Verdict
 from toolcert.compare.paired import MarginOutcome
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
 from toolcert.reports.text import plural, visible
+
+_VERDICTS = {Verdict.DEGRADED: Tag.FAILURE, Verdict.DIFFERENT: Tag.FAILURE, Verdict.INCONCLUSIVE: Tag.SKIPPED}
+_OUTCOMES = {MarginOutcome.FAILED: Tag.FAILURE, MarginOutcome.INCONCLUSIVE: Tag.SKIPPED}
 
 
 def compare_junit(comparison: Comparison, extras: Extras = NOTHING) -> bytes:
@@ -29,6 +32,12 @@ def _cases(vendor: VendorComparison, extras: Extras) -> Iterator[Case]:
         tag=Tag(extras.not_measured.value) if owed else None,
         message=f"{plural(owed, 'row')} without an answer",
     )
+    yield Case(
+        classname=name,
+        name="neither degraded nor different",
+        tag=_VERDICTS.get(vendor.verdict),
+        message=visible(vendor.headline),
+    )
     yield from (_chance(name, test) for test in vendor.tests)
     yield from (_margin(name, test) for test in vendor.margins)
 
@@ -43,12 +52,11 @@ def _chance(vendor: str, test: ChanceTest) -> Case:
 
 
 def _margin(vendor: str, test: MarginTest) -> Case:
-    tags = {MarginOutcome.FAILED: Tag.FAILURE, MarginOutcome.INCONCLUSIVE: Tag.SKIPPED}
     needed = f"; about {plural(test.rows_needed, 'row')} would decide" if test.rows_needed else ""
     interval = "" if test.interval is None else f"difference {test.interval.lower:+.3f} to {test.interval.upper:+.3f}"
     return Case(
         classname=f"{vendor}.margin",
         name=test.question,
-        tag=tags.get(test.outcome),
+        tag=_OUTCOMES.get(test.outcome),
         message=f"{test.outcome.value}: {interval}{needed}",
     )

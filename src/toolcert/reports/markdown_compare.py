@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from toolcert.compare.comparison import Comparison, VendorComparison
-from toolcert.reports.compare_words import VERDICT_ROLES, decimal, figure_name, matching_line, missing_line, span
+from toolcert.compare.comparison import Comparison, MarginTest, VendorComparison
+from toolcert.reports.compare_words import (
+    MARGIN_NAMES,
+    VERDICT_ROLES,
+    callers_line,
+    confidence,
+    decimal,
+    figure_name,
+    matching_line,
+    missing_line,
+    p_after_holm,
+    points,
+    span,
+)
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.markdown import SIGNS, document, escape, table
-from toolcert.reports.text import NO_VALUE, count
+from toolcert.reports.text import NO_VALUE, count, percent, plural
 
 
 def compare_markdown(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
@@ -14,7 +26,7 @@ def compare_markdown(comparison: Comparison, extras: Extras = NOTHING) -> str:  
     blocks: list[list[str]] = [[f"## Vendors against {escape(comparison.baseline.label)}"], _leaderboard(comparison)]
     blocks.insert(1, [f"> {escape(warning)}" for warning in comparison.warnings])
     for vendor in comparison.vendors:
-        blocks += _vendor(vendor)
+        blocks += _vendor(vendor, comparison)
     blocks.append([*(f"- {escape(note)}" for note in comparison.notes), _method(comparison)])
     return document(*blocks)
 
@@ -48,11 +60,11 @@ def _line(vendor: VendorComparison) -> tuple[object, ...]:
     )
 
 
-def _vendor(vendor: VendorComparison) -> list[list[str]]:
+def _vendor(vendor: VendorComparison, comparison: Comparison) -> list[list[str]]:
     cells = vendor.cells
     lines = [f"**{escape(vendor.headline)}**", *(escape(reason) for reason in vendor.reasons)]
-    facts = [matching_line(vendor), missing_line(vendor.missing)]
-    who = f"Both call {cells.tp:g}, missed {cells.fn:g}, extra {cells.fp:g}, neither {cells.tn:g}."
+    who = f"Both call {cells.tp:.0f}, missed {cells.fn:.0f}, extra {cells.fp:.0f}, neither {cells.tn:.0f}."
+    facts = [matching_line(vendor), missing_line(vendor.missing), who, callers_line(vendor)]
     figures = [
         (
             figure_name(figure),
@@ -60,16 +72,46 @@ def _vendor(vendor: VendorComparison) -> list[list[str]]:
             span(figure.interval),
             decimal(figure.ceiling),
             span(figure.ceiling_interval),
-            decimal(figure.always),
+            NO_VALUE if figure.share is None else percent(figure.share, 0),
         )
         for figure in vendor.figures
     ]
+    sure = f">{confidence(comparison)}"
     return [
         [f"### {escape(vendor.side.label)}"],
         ["  \n".join(lines)],
-        ["  \n".join([escape(fact) for fact in facts if fact] + [who])],
-        table(("Measure", ">Vendor", ">95 %", ">Ceiling", ">95 %", ">Always calling"), figures),
+        ["  \n".join(escape(fact) for fact in facts if fact)],
+        table(("Measure", ">Vendor", sure, ">Ceiling", sure, ">Share"), figures),
+        _margins(vendor, comparison),
     ]
+
+
+def _margins(vendor: VendorComparison, comparison: Comparison) -> list[str]:
+    heads = (
+        f"At most {100 * comparison.margin:g} points worse",
+        ">Worse",
+        ">Better",
+        f">{confidence(comparison)} of the difference",
+        ">p after Holm",
+        "Answer",
+    )
+    lines = [
+        (
+            MARGIN_NAMES.get(test.name, test.name),
+            count(test.rows.lost),
+            count(test.rows.gained),
+            points(test.interval),
+            p_after_holm(vendor, test),
+            _answer(test),
+        )
+        for test in vendor.margins
+    ]
+    return table(heads, lines)
+
+
+def _answer(test: MarginTest) -> str:
+    needed = f", needs about {plural(test.rows_needed, 'row')}" if test.rows_needed else ""
+    return f"{test.outcome}{needed}"
 
 
 def _method(comparison: Comparison) -> str:

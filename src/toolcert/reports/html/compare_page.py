@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from toolcert.compare.comparison import Comparison, Side, Verdict
 from toolcert.core.values import Value
-from toolcert.reports.compare_words import VERDICT_ROLES, further_lines, headline
+from toolcert.reports.compare_words import VERDICT_ROLES, confidence, further_lines, headline
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.html.compare.vendors import VendorView, vendor_views
 from toolcert.reports.html.page import render
@@ -31,7 +31,7 @@ class ComparePage(Value):
     several: bool
     ceiling: bool
     margin: float
-    alpha: float
+    confidence: str
 
 
 def compare_html(comparison: Comparison, extras: Extras = NOTHING) -> str:
@@ -57,7 +57,7 @@ def _page(comparison: Comparison) -> ComparePage:
         several=len(vendors) > 1,
         ceiling=bool(comparison.further),
         margin=comparison.margin,
-        alpha=comparison.alpha,
+        confidence=confidence(comparison),
     )
 
 

@@ -6,6 +6,7 @@ from toolcert.compare.comparison import ChanceTest, MarginTest
 from toolcert.compare.paired import MarginOutcome
 from toolcert.core.statistics import Interval
 from toolcert.core.values import Value
+from toolcert.reports.compare_words import p_value, points
 from toolcert.reports.text import count, plural
 
 _OUTCOMES = {
@@ -13,7 +14,6 @@ _OUTCOMES = {
     MarginOutcome.FAILED: ("bad", "no", "bad"),
     MarginOutcome.INCONCLUSIVE: ("half", "not decided", "warn"),
 }
-_SMALLEST_P = 1e-300
 
 
 class ChanceRow(Value):
@@ -66,7 +66,7 @@ def _margin(test: MarginTest) -> MarginRow:
     return MarginRow(
         question=test.question[:1].upper() + test.question[1:],
         difference="–" if difference is None else f"{100 * difference:+.1f}",
-        span="" if test.interval is None else f"{100 * test.interval.lower:+.1f} to {100 * test.interval.upper:+.1f}",
+        span=points(test.interval),
         interval=test.interval,
         tone=tone,
         role=role,
@@ -78,10 +78,3 @@ def reach(rows: tuple[MarginRow, ...], margin: float) -> float:
     """How far the shared axis of differences goes to either side."""
     ends = [abs(end) for row in rows if row.interval for end in (row.interval.lower, row.interval.upper)]
     return max(3 * margin, *ends, 0.01) * 1.05
-
-
-def p_value(p: float) -> str:
-    """`0.04`, or `2.2e-07` where it is small."""
-    if p <= _SMALLEST_P:
-        return "0"
-    return f"{p:.2g}" if p < 0.001 else f"{p:.3f}"

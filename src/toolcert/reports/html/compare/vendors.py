@@ -19,7 +19,7 @@ from toolcert.compare.confusion import Confusion
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
-from toolcert.reports.compare_words import VERDICT_ROLES, bucket_name, decimal
+from toolcert.reports.compare_words import VERDICT_ROLES, bucket_name, callers_line, decimal
 from toolcert.reports.html.charts.forest import ForestLine
 from toolcert.reports.html.compare.figures import Family, families, forest_line
 from toolcert.reports.html.compare.questions import ChanceRow, MarginRow, chance_rows, margin_rows, reach
@@ -76,6 +76,7 @@ class VendorView(Value):
     arguments: str
     missing: str
     families: tuple[Family, ...]
+    callers: str
     cells: Confusion
     ceiling_cells: Confusion | None
     tokens: TokenDifferences
@@ -124,6 +125,7 @@ def _view(vendor: VendorComparison, comparison: Comparison, share: int, anchor: 
         arguments=decimal(figures["arguments"].value) if "arguments" in figures else "–",
         missing=count(vendor.missing.rows),
         families=families(vendor.figures),
+        callers=callers_line(vendor),
         cells=vendor.cells,
         ceiling_cells=vendor.ceiling_cells,
         tokens=vendor.tokens,
