@@ -75,6 +75,7 @@ def test_the_result_fits_80_columns(tmp_path: Path, vendor: Vendor) -> None:
     [
         ("schema=0.5", ExitCode.FAILED),
         ("schema=0", ExitCode.OK),
+        ("schema = 0 %", ExitCode.OK),
         ("trigger=0.5", ExitCode.USAGE),
         ("50", ExitCode.USAGE),
     ],
@@ -196,6 +197,16 @@ def test_a_gate_on_expectations_that_no_row_of_a_run_has_is_exit_2(tmp_path: Pat
     result = call("verify", "--from", "run", "--fail-under", "trigger=0.5")
     assert result.exit_code == ExitCode.USAGE
     assert "run has none" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["--where", "tool=get_*"], ["--only-failed"], ["-o", "other"]], ids=" ".join)
+def test_options_that_choose_what_to_ask_have_no_place_in_judging_again(
+    tmp_path: Path, vendor: Vendor, words: list[str]
+) -> None:
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
+    result = call("verify", "--from", "run", *words)
+    assert result.exit_code == ExitCode.USAGE
+    assert "--from judges all of a finished run" in result.stderr
 
 
 def test_judging_a_results_file_again_lists_the_difference(shared_dir: Path) -> None:

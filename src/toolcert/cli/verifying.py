@@ -25,7 +25,7 @@ from toolcert.reports.plain_progress import PlainProgress
 from toolcert.reports.styled import Line, Paper, print_blocks
 from toolcert.reports.text import plural
 from toolcert.runs.encoding import Keep
-from toolcert.settings import Settings
+from toolcert.settings import Settings, Source
 from toolcert.settings.addresses import is_loopback
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.gates import found_gates, missed_gates, parse_gates, require_expectations
@@ -34,6 +34,10 @@ from toolcert.verify.rules import Rules
 
 if TYPE_CHECKING:
     from toolcert.reports.progress import Progress
+
+
+_FOR_ASKING = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "output", "sample", "where")
+"""Options that would seem to do something with --from."""
 
 
 def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
@@ -121,6 +125,10 @@ def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
     if dataset is not None:
         raise UsageError("--from judges what was answered; it takes no dataset.")
+    for name in _FOR_ASKING:
+        if settings.resolved(name).source is Source.FLAG:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"--from judges all of a finished run and sends nothing; {option} has no place there.")
     from toolcert.verify.rejudge import rejudge
 
     gates = parse_gates(_gates(settings))

@@ -28,7 +28,7 @@ def parse_gates(text: str) -> tuple[Gate, ...]:
 
 
 def _gate(text: str) -> Gate:
-    name, _, value = text.partition("=")
+    name, _, value = (part.strip() for part in text.partition("="))
     if name not in NAMES:
         raise UsageError(
             f"--fail-under knows no figure {name!r}.", remedy=f"Use {', '.join(NAMES)}, as in schema=0.98."
