@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from compare.making import Row, write_run
 from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE
 from reports.samples import probe_summary
 from reports.verify_samples import write_verify_run
+from toolcert.compare.comparing import compare
 from toolcert.compare.comparison import Comparison
 from toolcert.reports.extras import Extras, Section
 from toolcert.reports.formats import render
@@ -140,6 +142,25 @@ def test_two_thousand_rows_stay_under_a_megabyte(tmp_path: Path) -> None:
     assert len(page.encode()) < MEGABYTE
     assert "2\u2009000" in page
     assert page.count('id="row-') >= 10
+
+
+def test_rows_without_an_answer_and_rows_never_asked_are_two_things(tmp_path: Path) -> None:
+    rows = [Row(index=index) for index in range(1, 41)]
+    gaps = [structs.replace(row, called=None) if row.index < 4 else row for row in rows[:30]]
+    one, two = write_run(tmp_path / "one", rows), write_run(tmp_path / "two", gaps)
+    page = str(render("compare", "html", compare([str(one)], [str(two)])))
+    assert ">3: no answer in time (3)<" in page
+    assert re.search(r"<dt>Only in the baseline</dt><dd[^>]*>10<", page)
+
+
+def test_a_parameter_that_one_side_does_not_give_is_named_as_such(tmp_path: Path) -> None:
+    rows = [Row(index=index) for index in range(1, 4)]
+    bare = [structs.replace(row, arguments="{}", valid=False) for row in rows]
+    one, two = write_run(tmp_path / "one", rows), write_run(tmp_path / "two", bare)
+    page = str(render("compare", "html", compare([str(one)], [str(two)])))
+    assert "<code></code>" not in page
+    assert "not given" in page
+    assert "vendor&#39;s call is invalid: Schema mismatch: required" in page
 
 
 def test_intervals_are_named_by_the_confidence_they_have(comparison: Comparison) -> None:

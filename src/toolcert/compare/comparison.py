@@ -140,7 +140,13 @@ class SchemaFigures(Value):
 
     @property
     def accuracy(self) -> Rate:
+        """Valid calls, of those that can be judged."""
         return Rate(k=self.calls_valid, n=self.calls_valid + self.calls_invalid)
+
+    @property
+    def valid_responses(self) -> Rate:
+        """Answers all of whose calls are valid, of those that can be judged."""
+        return Rate(k=self.responses_valid, n=self.responses_valid + self.responses_invalid)
 
 
 class Sign(Value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from toolcert.compare.comparison import Comparison, Figure, MarginTest, Missing, VendorComparison, Verdict
+from toolcert.compare.rundata import By
 from toolcert.compare.verdict import p_words
 from toolcert.core.statistics import Interval
 from toolcert.reports.text import NO_VALUE, count, percent, plural
@@ -32,6 +33,12 @@ MARGIN_NAMES = {
 _TESTS = {"agreement": "decision"}
 """The test of chance beside a margin, where it has another name."""
 FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
+GROUP_TITLES = {
+    By.TOOL: "By tool the baseline calls",
+    By.N_TOOLS: "By number of tools offered",
+    By.TURNS: "By messages of the user",
+    By.TAG: "By tag",
+}
 VERDICT_ROLES = {
     Verdict.EQUIVALENT: "good",
     Verdict.DIFFERENT: "half",
@@ -66,6 +73,11 @@ def further_lines(comparison: Comparison) -> list[str]:
     if len(comparison.vendors) == 1:
         return list(comparison.vendors[0].reasons)
     return [f"Nearest to the baseline: {comparison.vendors[0].side.label}."]
+
+
+def group_title(by: str | None) -> str:
+    """What the parts of the rows are told apart by; empty where they are not."""
+    return GROUP_TITLES[By(by)] if by else ""
 
 
 def figure_name(figure: Figure) -> str:

@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from toolcert.compare.comparison import Comparison, GivenAnswer, TellingRow, VendorComparison
-from toolcert.reports.compare_words import VERDICT_ROLES, callers_line, decimal, matching_line, missing_line
+from toolcert.reports.compare_words import (
+    VERDICT_ROLES,
+    callers_line,
+    decimal,
+    group_title,
+    matching_line,
+    missing_line,
+)
 from toolcert.reports.console_compare_tables import evidence, figures, groups, margins, matrix, schema
 from toolcert.reports.text import count, fit, shorten, visible
 
@@ -77,7 +84,7 @@ class _Page:
             margins(vendor, self._comparison.margin),
             [*evidence(vendor), *self._findings(vendor)],
             schema(vendor),
-            groups(vendor, self._comparison.by or ""),
+            groups(vendor, group_title(self._comparison.by)),
             self._rows(vendor),
         ):
             yield from _after_a_gap(list(table))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from toolcert.compare.comparison import Figure, MarginTest, SchemaFigures, VendorComparison
+from toolcert.compare.comparison import Figure, MarginTest, VendorComparison
 from toolcert.compare.paired import MarginOutcome
 from toolcert.core.statistics import Rate
 from toolcert.reports.compare_words import (
@@ -88,7 +88,7 @@ def schema(vendor: VendorComparison) -> Iterator[str]:
     own, theirs = vendor.schema, vendor.baseline_schema
     yield click.style(f"{fit('SCHEMA OF THE CALLS', 31)} {fit('VENDOR', 14)} BASELINE", dim=True)
     yield _judged("Valid calls", _of(own.accuracy), _of(theirs.accuracy))
-    yield _judged("Answers with only valid calls", _answers(own), _answers(theirs))
+    yield _judged("Answers with only valid calls", _of(own.valid_responses), _of(theirs.valid_responses))
     for bucket in dict.fromkeys((*own.buckets, *theirs.buckets)):
         found = sorted({*own.rows.get(bucket, ()), *theirs.rows.get(bucket, ())})
         shown = ", ".join(map(str, found[:_SHOWN_BUCKET_ROWS])) + (", …" if len(found) > _SHOWN_BUCKET_ROWS else "")
@@ -102,16 +102,11 @@ def _judged(name: str, vendor: str, baseline: str) -> str:
     return f"{fit(name, 31)} {fit(vendor, 14)} {baseline}".rstrip()
 
 
-def _answers(judged: SchemaFigures) -> str:
-    return _of(Rate(k=judged.responses_valid, n=judged.responses_valid + judged.responses_invalid))
-
-
-def groups(vendor: VendorComparison, by: str) -> Iterator[str]:
+def groups(vendor: VendorComparison, title: str) -> Iterator[str]:
     """The figures of each part of the rows."""
     if not vendor.groups:
         return
-    head = f"BY {by.replace('_', ' ').upper()}"
-    yield click.style(f"{fit(head, 31)} {'ROWS':>7}  AGREES INTERVAL      CEILING ARGUMENTS", dim=True)
+    yield click.style(f"{fit(title.upper(), 31)} {'ROWS':>7}  AGREES INTERVAL      CEILING ARGUMENTS", dim=True)
     for group in vendor.groups:
         ceiling = decimal(group.ceiling.value) if group.ceiling is not None else NO_VALUE
         yield (

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from toolcert.compare.comparison import Comparison, Side, Verdict
 from toolcert.core.values import Value
-from toolcert.reports.compare_words import VERDICT_ROLES, confidence, further_lines, headline
+from toolcert.reports.compare_words import VERDICT_ROLES, confidence, further_lines, group_title, headline
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.html.compare.vendors import VendorView, vendor_views
 from toolcert.reports.html.page import render
@@ -30,6 +30,7 @@ class ComparePage(Value):
     vendors: tuple[VendorView, ...]
     several: bool
     ceiling: bool
+    by: str
     margin: float
     confidence: str
 
@@ -56,6 +57,7 @@ def _page(comparison: Comparison) -> ComparePage:
         vendors=vendors,
         several=len(vendors) > 1,
         ceiling=bool(comparison.further),
+        by=group_title(comparison.by),
         margin=comparison.margin,
         confidence=confidence(comparison),
     )

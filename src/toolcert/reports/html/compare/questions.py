@@ -65,7 +65,7 @@ def _margin(test: MarginTest) -> MarginRow:
     difference = test.rows.difference
     return MarginRow(
         question=test.question[:1].upper() + test.question[1:],
-        difference="–" if difference is None else f"{100 * difference:+.1f}",
+        difference="–" if difference is None else f"{100 * difference:+.1f}".replace("+0.0", "0.0"),
         span=points(test.interval),
         interval=test.interval,
         tone=tone,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolcert.compare.comparison import GivenAnswer, RowKind, TellingRow
 from toolcert.core.values import Value
+from toolcert.reports.compare_words import bucket_name
 from toolcert.reports.html.compare.diff import CallDiff, call_diffs
 from toolcert.reports.text import cut, shorten, visible, visible_lines
 
@@ -77,7 +78,8 @@ def _what(row: TellingRow, calls: tuple[CallDiff, ...]) -> str:
     if row.kind is RowKind.EXTRA:
         return "vendor calls, baseline answers in text"
     if row.kind is RowKind.INVALID:
-        return visible(f"vendor's call is invalid: {', '.join(row.vendor.buckets)}".rstrip(": "))
+        buckets = ", ".join(bucket_name(bucket) for bucket in dict.fromkeys(row.vendor.buckets))
+        return visible(f"vendor's call is invalid: {buckets}".rstrip(": "))
     if row.kind is RowKind.TOOL:
         return "another tool, or another number of calls"
     parameters = [parameter for call in calls for parameter in call.parameters]

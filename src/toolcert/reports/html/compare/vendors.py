@@ -151,7 +151,7 @@ def _without_trivial(line: ForestLine | None) -> ForestLine | None:
 
 def _facts(vendor: VendorComparison) -> tuple[tuple[str, str], ...]:
     missing = vendor.missing
-    reasons = "".join(f", {visible(reason)} {count(rows)}" for reason, rows in list(missing.reasons.items())[:3])
+    reasons = ", ".join(f"{visible(reason)} ({count(rows)})" for reason, rows in list(missing.reasons.items())[:3])
     pairs = (
         ("Model", shorten(visible(vendor.side.model), 80)),
         ("Rows compared", count(vendor.compared)),
@@ -160,7 +160,7 @@ def _facts(vendor: VendorComparison) -> tuple[tuple[str, str], ...]:
         ("Only at the vendor", count(vendor.matching.vendor_only)),
         ("Repeated questions", count(max(vendor.matching.baseline_repeats, vendor.matching.vendor_repeats))),
         ("Baseline gave no answer", count(missing.baseline_failed)),
-        ("Vendor gave no answer", f"{count(missing.rows)}{reasons}"),
+        ("Vendor gave no answer", f"{count(missing.vendor_failed)}: {reasons}" if reasons else "0"),
         ("Agreement at worst", "" if missing.worst_agreement is None else f"{missing.worst_agreement:.3f}"),
     )
     return tuple((name, value) for name, value in pairs if value)
@@ -192,9 +192,16 @@ def _finding(found: CompareFinding) -> FindingRow:
 
 
 def _schema_rows(vendor: SchemaFigures, baseline: SchemaFigures) -> tuple[SchemaRow, ...]:
-    first = SchemaRow(name="Valid calls", vendor=_of(vendor.accuracy), baseline=_of(baseline.accuracy), rows="")
-    names = sorted({*vendor.buckets, *baseline.buckets})
-    return (first, *(_bucket(name, vendor, baseline) for name in names))
+    rates = [
+        ("Valid calls", vendor.accuracy, baseline.accuracy),
+        ("Answers with only valid calls", vendor.valid_responses, baseline.valid_responses),
+    ]
+    rows = [SchemaRow(name=name, vendor=_of(own), baseline=_of(theirs), rows="") for name, own, theirs in rates]
+    rows += [_bucket(name, vendor, baseline) for name in sorted({*vendor.buckets, *baseline.buckets})]
+    if vendor.coercible.n:
+        mended = "Invalid calls, of those looked at, that the usual coercion would mend"
+        rows.append(SchemaRow(name=mended, vendor=_of(vendor.coercible), baseline="", rows=""))
+    return tuple(rows)
 
 
 def _bucket(name: str, vendor: SchemaFigures, baseline: SchemaFigures) -> SchemaRow:
