@@ -15,10 +15,17 @@ import parts
 # The same examples every time: a run that fails fails again. HYPOTHESIS_PROFILE=searching looks for new ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None, max_examples=2000)
+# The tests to run while one works try the first quarter of them.
+settings.register_profile("brief", settings.get_profile("steady"), max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 FOREIGN_VARIABLES = ("TOOLCERT_", "WATSONX_", "LITELLM_", "MODEL_TESTER_", "OPENAI_")
 PROXY_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr == "not heavy" and "HYPOTHESIS_PROFILE" not in os.environ:
+        settings.load_profile("brief")
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not heavy"` selects

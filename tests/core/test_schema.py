@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.examples import examples
 from toolcert.core.jsontext import MAX_DEPTH, NotJson, parse_json
 from toolcert.core.schema import Bucket, Judgement, SchemaJudge
 
@@ -280,7 +281,7 @@ ANY_JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(parameters=ANY_JSON, arguments=st.text() | ANY_JSON.map(json.dumps) | ANY_JSON)
 def test_nothing_anybody_sends_makes_the_judge_raise(parameters, arguments):
     judgement = SchemaJudge().judge(parameters, arguments)

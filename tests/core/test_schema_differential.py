@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from support.examples import examples
 from toolcert.core.schema import Bucket, Judgement, SchemaJudge
 
 NAMES = st.sampled_from(["a", "b", "city", "x/y"])
@@ -101,7 +102,7 @@ def ours(schema: Any, value: Any) -> Judgement:
 
 
 @pytest.mark.heavy
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(schema=SCHEMAS, value=VALUES)
 def test_both_judges_agree_on_valid_and_invalid(schema, value):
     judgement = ours(schema, value)
@@ -117,7 +118,7 @@ LEAF_KEYWORDS = {
 }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @example(leaf={"type": "string", "dependentRequired": {"city": ["a"]}}, value={"city": None})
 @given(leaf=LEAVES, value=VALUES)
 def test_both_judges_name_the_same_keywords_and_paths(leaf, value):

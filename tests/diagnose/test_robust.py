@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.answers import asked
+from support.examples import examples
 from toolcert.core.exchanges import Exchange
 from toolcert.core.requests import Request
 from toolcert.diagnose import examine, kind_of
@@ -66,13 +67,13 @@ def examined(request: Request, payload: bytes, *, stream: bool) -> None:
 
 
 @given(FIELDS, BODY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_plain_answer_to_any_request(fields: dict[str, Any], body: Any) -> None:
     examined(asked(**fields), json.dumps(body).encode(), stream=False)
 
 
 @given(FIELDS, st.lists(BODY, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_stream_to_any_request(fields: dict[str, Any], chunks: list[Any]) -> None:
     frames = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
     examined(asked(stream=True, **fields), "".join([*frames, "data: [DONE]\n\n"]).encode(), stream=True)

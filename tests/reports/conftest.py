@@ -35,6 +35,12 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 @pytest.fixture(scope="session")
+def three_vendors(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """Three vendors against the same baseline."""
+    return make_comparison(tmp_path_factory.mktemp("three"), vendors=3)
+
+
+@pytest.fixture(scope="session")
 def hostile_comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """Two vendors with hostile text in names, questions, answers and arguments."""
     return make_comparison(tmp_path_factory.mktemp("hostile"), vendors=2, rows=80, hostile=True)

@@ -12,7 +12,6 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
-from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.compare.comparison import Comparison
@@ -102,20 +101,18 @@ def test_without_utf8_every_sign_is_ascii(verify_run: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_comparison_fits_the_width(width: int, tmp_path: Path) -> None:
+def test_a_comparison_fits_the_width(width: int, three_vendors: Comparison) -> None:
     """All but curl lines, as above; piped, sentences stay whole."""
-    comparison = make_comparison(tmp_path, vendors=3)
-    lines = [COLOURS.sub("", line) for line in compare_lines(comparison, width) if "curl " not in line]
+    lines = [COLOURS.sub("", line) for line in compare_lines(three_vendors, width) if "curl " not in line]
     assert max(width_of(line) for line in lines) <= width
     assert not any(line != line.rstrip() for line in lines)
-    headlines = {vendor.headline for vendor in comparison.vendors}
-    assert headlines <= {COLOURS.sub("", line) for line in compare_lines(comparison)}
+    headlines = {vendor.headline for vendor in three_vendors.vendors}
+    assert headlines <= {COLOURS.sub("", line) for line in compare_lines(three_vendors)}
 
 
-def test_each_vendor_of_several_is_named_before_its_verdict(tmp_path: Path) -> None:
-    comparison = make_comparison(tmp_path, vendors=2)
-    lines = [COLOURS.sub("", line) for line in compare_lines(comparison)]
-    for vendor in comparison.vendors:
+def test_each_vendor_of_several_is_named_before_its_verdict(three_vendors: Comparison) -> None:
+    lines = [COLOURS.sub("", line) for line in compare_lines(three_vendors)]
+    for vendor in three_vendors.vendors:
         assert lines[lines.index(vendor.headline) - 1] == vendor.side.label
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.examples import examples
 from toolcert.simulate.answers import Raw
 from toolcert.simulate.asking import Ask
 from toolcert.simulate.completing import Identity
@@ -87,7 +88,7 @@ bodies = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(body=bodies, number=st.integers(0, len(SWITCHES)))
 def test_no_request_makes_it_stumble(body: dict[str, Any], number: int) -> None:
     switches = (SWITCHES[number],) if number < len(SWITCHES) else ()

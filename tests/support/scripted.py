@@ -70,7 +70,7 @@ class Scripted:
         self.script = script
         self.received: list[Received] = []
         self._server = _Server(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.002}, daemon=True)
 
     @property
     def root(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.examples import examples
 from toolcert.core.replies import Reply
 from toolcert.wire.answer import Answer
 from toolcert.wire.intake import Caps, Intake
@@ -65,7 +66,7 @@ def test_a_cut_at_any_single_byte_gives_the_same_answer(payload: bytes) -> None:
     assert read(answer.intake.payload()) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(STREAMS), st.integers(1, 400), st.lists(st.integers(0, 3000), max_size=8))
 def test_any_cutting_gives_the_same_reply(payload: bytes, size: int, cuts: list[int]) -> None:
     answer = answer_to(cut(in_http_chunks(payload, size), cuts))
@@ -79,7 +80,7 @@ def assert_sound(reply: Reply) -> None:
     assert reply.readable or reply.irregularities
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 @given(st.sampled_from(STREAMS), st.data())
 def test_damaged_streams_never_break_the_reader(payload: bytes, data: st.DataObject) -> None:
     damaged = bytearray(payload)
@@ -98,7 +99,7 @@ def test_nesting_without_end_is_only_bad_json(opening: bytes) -> None:
     assert_sound(read(call_stream(*(calls(piece(0, name="f", arguments="[" * 50_000 + "}")) for _ in range(2)))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_at_all_are_read(payload: bytes, event_stream: bool) -> None:
     assert_sound(read(payload, event_stream=event_stream))
@@ -119,13 +120,13 @@ LIKE_A_CHUNK = st.dictionaries(
 )
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 @given(st.lists(LIKE_A_CHUNK, max_size=4))
 def test_json_of_any_shape_is_read_as_a_stream(values: list[Any]) -> None:
     assert_sound(read(b"".join(event(value) for value in values) + DONE))
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 @given(LIKE_A_CHUNK)
 def test_json_of_any_shape_is_read_as_a_plain_answer(value: Any) -> None:
     choices = value.get("choices")
@@ -142,7 +143,7 @@ PIECES = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(st.lists(st.lists(PIECES, max_size=2), max_size=8))
 def test_no_argument_text_is_ever_lost(deltas: list[list[Any]]) -> None:
     """However the pieces are labelled, what came as arguments is in some call, once."""
