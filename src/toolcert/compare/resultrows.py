@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -81,7 +81,7 @@ class AnswerRow(msgspec.Struct, gc=False):
     """A line as the older verifiers write it, without its request."""
 
     status: str
-    data_index: int = -1
+    data_index: Annotated[int, msgspec.Meta(ge=0)]
     response: Response | None = None
     finish_reason: str | None = None
     tool_calls_valid: bool | None = None
@@ -113,12 +113,9 @@ def first_choice(row: AnswerRow) -> Choice | None:
 def decode_row(line: bytes) -> ResultRow:
     """One whole line, also one whose answer has an odd shape."""
     try:
-        row = _decode_row(line)
+        return _decode_row(line)
     except msgspec.DecodeError:
-        row = _decode_odd(line)
-    if row.data_index < 0:
-        raise msgspec.ValidationError("no data_index")
-    return row
+        return _decode_odd(line)
 
 
 def decode_request(line: bytes) -> Asked:
@@ -140,8 +137,7 @@ def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
         rows = _decode_answers(b"[" + b",".join(parts) + b"]")
     except ValueError:  # msgspec's errors are ValueErrors too
         return None
-    numbered = [row for row in rows if row.data_index >= 0]
-    return rows if len(numbered) == len(lines) == len(rows) else None
+    return rows if len(rows) == len(lines) else None
 
 
 def _decode_odd(line: bytes) -> ResultRow:
