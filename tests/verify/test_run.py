@@ -185,6 +185,19 @@ def test_a_cap_on_requests_leaves_the_rest_for_later(tmp_path: Path, vendor: Ven
     assert (second.rows.sent, second.rows.skipped) == (10, 0)
 
 
+def test_every_request_under_a_cap_is_counted(tmp_path: Path) -> None:
+    """Also those of rows for whose retries nothing was left."""
+    dataset = write_rows(tmp_path / "data.jsonl", [row(n) for n in range(40)] + ["{"])
+    with Vendor(models=["overloaded", "no-tools"]) as busy:
+        for number, model in enumerate(("overloaded", "no-tools"), 1):
+            endpoint = {"retries": 2, "concurrency": 8}
+            traffic = run(
+                dataset, busy.url, tmp_path / model, model=model, max_requests=17, endpoint=endpoint
+            ).summary.traffic
+            assert traffic.requests == 17
+            assert len(list(busy.requests)) == 17 * number
+
+
 def test_a_refused_key_ends_the_run_early(tmp_path: Path) -> None:
     """Nobody wants a thousand refusals of the same key."""
     dataset = write_rows(tmp_path / "data.jsonl", [row(n) for n in range(300)])

@@ -14,6 +14,11 @@ LAST_FAULT = " after: "
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
     """No request is left for this run; the message is the last answer's fault, where there was one."""
 
+    def __init__(self, after: str = "", attempts: int = 0) -> None:
+        super().__init__(after)
+        self.attempts = attempts
+        """Requests that were sent for the case before."""
+
 
 class Budget:
     """Requests left; retries count as requests."""
@@ -26,10 +31,10 @@ class Budget:
     def spent(self) -> bool:
         return self._left is not None and self._left <= 0
 
-    def take(self, after: str = "") -> None:
+    def take(self, after: str = "", attempts: int = 0) -> None:
         """Set one request aside before it is sent; BudgetSpent where none is left."""
         if self.spent:
-            raise BudgetSpent(after)
+            raise BudgetSpent(after, attempts)
         if self._left is not None:
             self._left -= 1
 
@@ -54,7 +59,7 @@ class BudgetedSession:
                 on_attempt(attempt)
             if attempt.fault is not None:
                 # For the attempt that may follow: once it is sent it is too late to ask.
-                self._budget.take(attempt.fault.message)
+                self._budget.take(attempt.fault.message, attempt.number)
 
         exchange = await self._session.ask(request, on_attempt=counted)
         if exchange.fault is not None:

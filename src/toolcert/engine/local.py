@@ -102,7 +102,7 @@ class LocalEngine:
             return await work.perform(case, session, on_attempt)
         except BudgetSpent as spent:
             last = f"{LAST_FAULT}{spent}" if str(spent) else ""
-            return skipped(case, f"{self._over_budget}{last}")
+            return skipped(case, f"{self._over_budget}{last}", attempts=spent.attempts)
 
     def _not_asked(self, case: Case) -> str:
         """Why a case is not to be asked at all; empty where it is."""
@@ -128,10 +128,11 @@ class LocalEngine:
             worker.cancel()
 
 
-def skipped(case: Case, reason: str) -> Record:
-    """The record of a case that was not asked."""
+def skipped(case: Case, reason: str, *, attempts: int = 0) -> Record:
+    """The record of a case that was not asked, or not to its end."""
     probe = None if case.probe is None else ProbeFacts(probe=case.probe, iteration=case.iteration or 0)
-    row = None if case.index is None else RowFacts(index=case.index, content=str(case.extra.get("content", "")))
+    content = str(case.extra.get("content", ""))
+    row = None if case.index is None else RowFacts(index=case.index, content=content, attempts=attempts)
     return Record(
         case=case.key,
         endpoint=case.endpoint,

@@ -77,7 +77,7 @@ def refuse_row(row: Row, *problems: Finding) -> Record:
     """The record of a line from which nothing can be asked, for a fault of its own or for `problems`."""
     found = (*problems, *row.problems)
     reason = kind_of(found[0].code).title
-    facts = RowFacts(index=row.index, content=row.content, tags=row.tags)
+    facts = RowFacts(index=row.index, content=row.content, attempts=0, tags=row.tags)
     detail = Detail(findings=found, expected=row.expected)
     return _record(row, facts, Outcome.SKIPPED, reason, detail=detail, at=time.time())
 

@@ -84,11 +84,9 @@ class Tally:
         self.moments.add(record)
         if record.codes:
             self._count_findings(record, row)
-        outcome = record.outcome
-        if outcome is not Outcome.SKIPPED:
-            self.attempts += row.attempts
-            self.retried += row.attempts > 1
-        if outcome is Outcome.PASSED or outcome is Outcome.FAILED:
+        self.attempts += row.attempts
+        self.retried += row.attempts > 1
+        if record.outcome is Outcome.PASSED or record.outcome is Outcome.FAILED:
             self._count_answer(record, row)
         else:
             self._count_unanswered(record)
