@@ -46,11 +46,18 @@ class Row(msgspec.Struct, kw_only=True):
     text: str = ""
     tags: tuple[str, ...] = ()
     correct: bool | None = None
+    tool: dict[str, Any] | None = None
 
     def request(self, model: str) -> dict[str, Any]:
         question = self.question or f"question {self.index}"
         messages = [{"role": "user", "content": question}]
-        return {"model": model, "messages": messages, "tools": [TOOL], "temperature": self.temperature, "stream": False}
+        return {
+            "model": model,
+            "messages": messages,
+            "tools": [self.tool or TOOL],
+            "temperature": self.temperature,
+            "stream": False,
+        }
 
     def given(self) -> str:
         return '{"word": "x"}' if self.arguments is None else self.arguments
