@@ -267,6 +267,17 @@ def test_a_leaderboard_is_sorted_by_the_lower_bound(tmp_path):
     assert all(one.adjusted <= many.adjusted for one, many in zip(lone.tests, in_company.tests, strict=True))
 
 
+def test_a_vendor_whose_calls_are_broken_does_not_lead_the_list(tmp_path):
+    """It decides like the baseline on every row, and not one of its calls can be used."""
+    rows = same_rows(200)
+    base = write_run(tmp_path / "base", rows)
+    fewer = write_run(tmp_path / "fewer", changed(rows, **{f"r{index}": {"called": False} for index in range(1, 31)}))
+    broken = [msgspec.structs.replace(row, arguments="{}", valid=False if row.called else None) for row in rows]
+    useless = write_run(tmp_path / "broken", broken)
+    comparison = compare([str(base)], [str(useless), str(fewer)])
+    assert [vendor.side.label for vendor in comparison.vendors] == ["fewer", "broken"]
+
+
 def test_other_sampling_settings_are_refused_unless_forced(tmp_path):
     rows = same_rows(20)
     hot = [msgspec.structs.replace(row, temperature=1.0) for row in rows]

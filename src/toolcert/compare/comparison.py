@@ -290,8 +290,12 @@ class VendorComparison(Value):
 
     @property
     def score(self) -> float:
-        """What leaderboards sort by: the lower bound of agreement with every missing row counted as wrong."""
-        owed = Rate(k=round(self.cells.tp + self.cells.tn), n=self.compared + self.missing.rows)
+        """What leaderboards sort by: the lower bound of agreement, missing rows and invalid calls counted as wrong.
+
+        Agreement alone would put a vendor first whose every call is broken.
+        """
+        right = round(self.cells.tp + self.cells.tn) - self.differing.get(RowKind.INVALID, 0)
+        owed = Rate(k=right, n=self.compared + self.missing.rows)
         return owed.interval.lower if owed.interval is not None else 0.0
 
 

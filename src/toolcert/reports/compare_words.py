@@ -33,6 +33,8 @@ MARGIN_NAMES = {
 _TESTS = {"agreement": "decision"}
 """The test of chance beside a margin, where it has another name."""
 FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
+ORDER = "the lower bound of agreement, with missing rows and invalid calls counted as wrong"
+"""What leaderboards are ordered by."""
 GROUP_TITLES = {
     By.TOOL: "By tool the baseline calls",
     By.N_TOOLS: "By number of tools offered",
@@ -50,7 +52,7 @@ BUCKET_NAMES = {
     "UnknownName": "Unknown tool name",
     "NoSchema": "Tool without schema",
     "BadSchema": "Broken schema in the dataset",
-    "Empty": "Empty, nothing required",
+    "Empty": "Empty arguments",
     "DoubleEncoded": "Double-encoded JSON",
     "NotString": "Not a string",
 }

@@ -11,6 +11,7 @@ import click
 
 from toolcert.compare.comparison import Comparison, GivenAnswer, TellingRow, VendorComparison
 from toolcert.reports.compare_words import (
+    ORDER,
     VERDICT_ROLES,
     callers_line,
     decimal,
@@ -68,8 +69,7 @@ class _Page:
                 f"{fit(vendor.side.label, 24)} {word}  {vendor.score:<8.3f}  {agrees:<6}  {f1:<5}  {kappa:<5}  "
                 f"{count(vendor.missing.rows)}"
             )
-        text = "AT LEAST is the lower bound of agreement with every missing row counted as wrong; it orders the list."
-        yield from self.prose(text, dim=True)
+        yield from self.prose(f"AT LEAST, which orders the list, is {ORDER}.", dim=True)
 
     def vendor(self, vendor: VendorComparison) -> Iterator[str]:
         """Everything about one vendor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolcert.compare.comparison import Comparison, MarginTest, VendorComparison
 from toolcert.reports.compare_words import (
     MARGIN_NAMES,
+    ORDER,
     VERDICT_ROLES,
     callers_line,
     confidence,
@@ -121,6 +122,6 @@ def _method(comparison: Comparison) -> str:
         f"margin {comparison.margin:g}",
         f"alpha {comparison.alpha:g}, Holm over all vendors and tests",
         f"bootstrap seeded with {comparison.seed}",
-        "ordered by the lower bound of agreement with every missing row counted as wrong",
+        f"ordered by {ORDER}",
     )
     return f"- Rules: {'; '.join(rules)}."

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from toolcert.compare.comparison import Comparison, Side, Verdict
 from toolcert.core.values import Value
-from toolcert.reports.compare_words import VERDICT_ROLES, confidence, further_lines, group_title, headline
+from toolcert.reports.compare_words import ORDER, VERDICT_ROLES, confidence, further_lines, group_title, headline
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.html.compare.vendors import VendorView, vendor_views
 from toolcert.reports.html.page import render
@@ -29,6 +29,7 @@ class ComparePage(Value):
     notes: tuple[str, ...]
     vendors: tuple[VendorView, ...]
     several: bool
+    order: str
     ceiling: bool
     by: str
     margin: float
@@ -56,6 +57,7 @@ def _page(comparison: Comparison) -> ComparePage:
         notes=tuple(visible(note) for note in (*comparison.notes, *(one.notes if one else ()))),
         vendors=vendors,
         several=len(vendors) > 1,
+        order=ORDER,
         ceiling=bool(comparison.further),
         by=group_title(comparison.by),
         margin=comparison.margin,
