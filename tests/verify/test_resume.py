@@ -230,6 +230,17 @@ def test_a_torn_last_line_is_asked_again(tmp_path: Path, vendor: Vendor, asked: 
     assert all(json.loads(line) for line in log.read_text().splitlines())
 
 
+def test_a_torn_line_among_the_superseded_spoils_none_that_follow(tmp_path: Path, vendor: Vendor) -> None:
+    """As a full disk leaves it."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
+    run(dataset, vendor.url, tmp_path / "run")
+    aside = tmp_path / "run" / SUPERSEDED
+    aside.write_bytes(b'{"case":"torn')
+    run(dataset, vendor.url, tmp_path / "run", model="other")
+    assert len([json.loads(line) for line in aside.read_bytes().splitlines()]) == 2
+    run(dataset, vendor.url, tmp_path / "run", model="other", only_failed=True)
+
+
 def test_a_probe_run_in_the_folder_is_refused(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     run(dataset, vendor.url, tmp_path / "run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -139,8 +140,9 @@ class VerifyJob:
             if self.options.fresh:
                 start_afresh(folder, self.manifest.job)
             earlier = take_up(folder, self.wanted(folder))
-            tally, writer = Tally(), RunWriter(folder, self.manifest, keep=self.options.keep, lock=lock)
-            finished = await self._ask(session, earlier, writer, [tally, GiveUpEarly(), *handlers])
+            tally = Tally()
+            with closing(RunWriter(folder, self.manifest, keep=self.options.keep, lock=lock)) as writer:
+                finished = await self._ask(session, earlier, writer, [tally, GiveUpEarly(), *handlers])
             return self._result(folder, finished, summary_of(tally, writer.manifest), earlier)
 
     async def _ask(
@@ -155,10 +157,7 @@ class VerifyJob:
             watch=OutageWatch(),
         )
         started = RunStarted(manifest=self.manifest, total=plan.total, resumed=len(earlier.standing))
-        try:
-            return await engine.run(plan, VerifyWork(self.shaping), started)
-        finally:
-            writer.close()
+        return await engine.run(plan, VerifyWork(self.shaping), started)
 
     def _result(self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier) -> VerifyRun:
         taken_over = len(earlier.standing) > 0

@@ -123,6 +123,8 @@ def _keep_only(reader: RunReader, stands: Callable[[Record], bool]) -> None:
     if all(stands(head) for head in reader.heads()):
         return
     aside = reader.folder / SUPERSEDED
+    if aside.exists():
+        repair_tail(aside)
     with output_errors(aside), aside.open("ab") as file:
         for line in reader.lines():
             head = decode_head(line)
