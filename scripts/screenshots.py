@@ -1,6 +1,6 @@
 """Take the pictures of the pages in docs/images: the probe page of a real demo run, the others of invented runs.
 
-python scripts/screenshots.py [NAME ...]     probe, probe-phone, verify, compare; all without a name
+python scripts/screenshots.py [NAME ...]     probe, probe-phone, verify, compare, history; all without a name
 
 Needs chromium and the development dependencies. Pictures are small: the top of each page, as a reader first sees it.
 """
@@ -19,6 +19,7 @@ from playwright.sync_api import ViewportSize, sync_playwright
 
 from toolcert.reports.extras import Extras
 from toolcert.reports.formats import render
+from toolcert.reports.html.history_page import history_html
 from toolcert.verify.summary import summarise
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,6 +61,14 @@ def compare_page(folder: Path) -> Path:
     return _written(folder / "compare.html", render("compare", "html", make_comparison(folder / "compare", rows=600)))
 
 
+def history_page(folder: Path) -> Path:
+    from support.histories import TELLING, made  # type: ignore[import-not-found]  # the same
+
+    place = folder / "history"
+    place.mkdir()
+    return _written(folder / "history.html", history_html(made(place, TELLING)))
+
+
 def _written(path: Path, page: str | bytes) -> Path:
     path.write_text(str(page), encoding="utf-8")
     return path
@@ -70,6 +79,7 @@ PICTURES = {
     "probe-phone": Picture(demo_page, 390, 844, theme="dark"),
     "verify": Picture(verify_page, 1180, 1000, opened="#f-args\\.schema\\.required > summary"),
     "compare": Picture(compare_page, 1180, 1000),
+    "history": Picture(history_page, 1180, 1000),
 }
 
 
