@@ -40,6 +40,36 @@ def test_identical_runs_are_equivalent(tmp_path):
     assert vendor.rows == ()
 
 
+def test_no_differing_row_still_leaves_doubt_about_f1_and_kappa(tmp_path):
+    """Resampling rows that all agree would call twenty of them certain; the ends are those of agreement."""
+    rows = same_rows(20)
+    vendor = pair(tmp_path, rows, rows)
+    doubt = 1 - vendor.figure("agreement").interval.lower
+    calls = sum(bool(row.called) for row in rows)
+    allowed = Confusion(
+        tp=calls * (1 - doubt), fn=calls * doubt, fp=(20 - calls) * doubt, tn=(20 - calls) * (1 - doubt)
+    )
+    for name, lower in (("f1", allowed.f1), ("kappa", allowed.kappa), ("mcc", allowed.mcc)):
+        interval = vendor.figure(name).interval
+        assert interval.upper == pytest.approx(1)
+        assert interval.lower == pytest.approx(lower)
+        assert interval.lower < 0.95
+
+
+def test_three_runs_that_all_agree_leave_the_doubt_of_one(tmp_path):
+    rows = same_rows(30)
+    runs = [str(write_run(tmp_path / str(number), rows)) for number in range(4)]
+    agreement = compare(runs[:3], runs[3:]).vendors[0].figure("agreement")
+    assert agreement.ceiling_interval == agreement.interval
+
+
+def test_where_all_rows_call_there_is_no_kappa_and_no_interval_of_it(tmp_path):
+    rows = same_rows(30, called=1.0)
+    vendor = pair(tmp_path, rows, rows)
+    assert (vendor.figure("kappa").value, vendor.figure("kappa").interval) == (None, None)
+    assert vendor.figure("f1").interval.lower < 1
+
+
 def test_the_generated_confusion_comes_out(tmp_path):
     """510, 475, 173 and 842 rows in files made for it: precision 0.5178, recall 0.7467, F1 0.6115."""
     cells = [(True, True)] * 510 + [(False, True)] * 475 + [(True, False)] * 173 + [(False, False)] * 842

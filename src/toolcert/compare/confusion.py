@@ -114,5 +114,11 @@ def best_at_these_rates(cells: Confusion) -> Confusion:
     return Confusion(tp=both, fp=vendor - both, fn=baseline - both, tn=cells.n - max(baseline, vendor))
 
 
+def with_errors(cells: Confusion, share: float) -> Confusion:
+    """The counts if a share of the rows that agree, called or not, were decided the other way."""
+    missed, extra = cells.tp * share, cells.tn * share
+    return Confusion(tp=cells.tp - missed, fp=cells.fp + extra, fn=cells.fn + missed, tn=cells.tn - extra)
+
+
 def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None

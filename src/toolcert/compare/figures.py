@@ -18,6 +18,7 @@ from toolcert.compare.confusion import (
     always_calling,
     best_at_these_rates,
     calling_at_random,
+    with_errors,
 )
 from toolcert.compare.pairing import Answer, Pairing, Pattern
 from toolcert.core.statistics import Interval, Rate, wilson
@@ -87,12 +88,13 @@ def _measure_decision(
         "recall": Rate(k=round(cells.tp), n=round(cells.tp + cells.fn)),
     }
     resampled = [name for name in METRICS if runs > 1 or name in _RESAMPLED]
-    intervals = bootstrap(
-        decisions.clusters(pairing, others),
-        _of_sums([METRICS[name] for name in resampled]),
-        confidence=settings.confidence,
-        seed=settings.seed,
-    )
+    metrics = [METRICS[name] for name in resampled]
+    clusters = decisions.clusters(pairing, others)
+    if cells.fp or cells.fn:
+        intervals = bootstrap(clusters, _of_sums(metrics), confidence=settings.confidence, seed=settings.seed)
+    else:
+        prompts = sum(count for _, count in clusters)
+        intervals = [_never_wrong(cells, prompts, metric, settings.confidence) for metric in metrics]
     found: dict[str, Interval | None] = dict(zip(resampled, intervals, strict=True))
     for name, rate in rates.items():
         found.setdefault(name, wilson(rate.k, rate.n, settings.confidence))
@@ -100,6 +102,18 @@ def _measure_decision(
         name: _Measured(value=metric(cells), interval=found[name], rate=rates.get(name))
         for name, metric in METRICS.items()
     }
+
+
+def _never_wrong(
+    cells: Confusion, prompts: int, metric: Callable[[Confusion], float | None], confidence: float
+) -> Interval | None:
+    """What no differing row leaves open: resampling would find no doubt at all, however few rows there are."""
+    certain = wilson(prompts, prompts, confidence)
+    value = metric(cells)
+    if certain is None or value is None:
+        return None
+    lower = metric(with_errors(cells, 1 - certain.lower))
+    return Interval(lower=value if lower is None else lower, upper=value)
 
 
 def _of_sums(
