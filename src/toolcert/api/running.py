@@ -89,7 +89,7 @@ def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
         coroutine.close()
         raise UsageError(
             "an event loop is running here already, as in notebooks and async functions.",
-            remedy="Await the async twin instead: `await probe_async(...)`.",
+            remedy="Await the async twin instead: `await probe_async(...)`, `await verify_async(...)`.",
         )
     return run(coroutine)
 
