@@ -97,6 +97,20 @@ def test_a_name_must_be_one_that_a_file_can_have(tmp_path, shelf, name):
         bless(write_results(tmp_path / "base.jsonl", ROWS), name, shelf)
 
 
+def test_a_name_that_is_also_a_folder_is_not_guessed(tmp_path, shelf, monkeypatch):
+    """Whoever blessed `official` and has a folder `official` is told, instead of compared with the one or the other."""
+    monkeypatch.chdir(tmp_path)
+    bless(write_run(tmp_path / "run", ROWS), "official", shelf)
+    other = str(write_run(tmp_path / "vendor", ROWS))
+    folder = write_run(tmp_path / "official", ROWS[:20])
+    with pytest.raises(InputError, match="name of a blessed baseline and of") as refused:
+        compare(["official"], [other], options(shelf))
+    assert "./official" in refused.value.remedy
+    assert compare(["./official"], [other], options(shelf)).baseline.rows == 20
+    bless(folder, "official", shelf)
+    assert compare(["official"], [other], options(shelf)).baseline.blessed_as == "official", "now both are one"
+
+
 def test_only_runs_that_can_be_compared_are_blessed(tmp_path, shelf):
     with pytest.raises(InputError, match="probe run"):
         bless(write_run(tmp_path / "probe", [], job="probe"), "official", shelf)
@@ -105,6 +119,9 @@ def test_only_runs_that_can_be_compared_are_blessed(tmp_path, shelf):
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="not a run"):
         bless(tmp_path / "folder", "official", shelf)
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(InputError, match="is empty"):
+        bless(tmp_path / "empty.jsonl", "official", shelf)
 
 
 def test_a_damaged_blessing_is_told(tmp_path, shelf):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcert.compare.calls import pair_up, same_parameters
+from toolcert.compare.rundata import Tallies
 from toolcert.core.replies import ToolCall
 
 
@@ -44,3 +45,11 @@ def test_a_call_without_partner_agrees_with_nobody():
 def test_the_strongest_bond_comes_first():
     pairs = pair_up([1, 12, 3], [12, 13, 5], lambda one, other: one == other, lambda one, other: other - one == 10)
     assert pairs == [(1, None), (12, 12), (3, 13), (None, 5)]
+
+
+def test_a_row_with_two_invalid_calls_is_looked_at_once():
+    tallies = Tallies()
+    tallies.count_row(4, 5, [False, True, False, None], ["SchemaMismatch.type", "SchemaMismatch.type", "NoSchema"])
+    tallies.count_row(9, 10, [None], ["NoSchema"])
+    assert (tallies.invalid, tallies.unjudged, tallies.invalid_places) == (2, 2, [4])
+    assert tallies.bucket_rows == {"SchemaMismatch.type": [5], "NoSchema": [5, 10]}

@@ -45,6 +45,8 @@ def bless(run: Path, name: str, folder: Path = Path(FOLDER)) -> Blessing:
         run = run.parent
     if not run.exists():
         raise InputError(f"there is no run or results file {run}.")
+    if run.is_file() and not run.stat().st_size:
+        raise InputError(f"{run} is empty.", remedy="Was the run that should have written it interrupted?")
     manifest = read_manifest(run) if run.is_dir() else None
     if manifest is not None and manifest.job != "verify":
         raise InputError(f"{run} is a {manifest.job} run; only verify runs can be compared with.")

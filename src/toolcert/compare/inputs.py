@@ -28,10 +28,20 @@ class Source(Value):
 
 
 def locate(word: str, baselines: Path) -> Source:
-    """Find what `word` names; a file or folder wins over a blessed name."""
-    path = Path(word)
+    """Find what `word` names: something on disk, or a blessed baseline, but never one where the other may be meant."""
+    path, blessing = Path(word), find_blessing(baselines, word)
+    if blessing is not None:
+        if path.exists() and path.resolve() != Path(blessing.path):
+            raise InputError(
+                f"{word} is the name of a blessed baseline and of {path.resolve()}.",
+                remedy=f"Write ./{word} for the latter, or bless the baseline under another name.",
+            )
+        return _blessed(blessing, baselines)
     if not path.exists():
-        return _blessed(word, baselines)
+        raise InputError(
+            f"there is no run, results file or blessed baseline {word}.",
+            remedy="Name a run folder of `toolcert verify`, a results.jsonl file, or bless a run under this name.",
+        )
     if path.name == RECORDS and is_run(path.parent):
         path = path.parent
     if path.is_dir():
@@ -42,20 +52,14 @@ def locate(word: str, baselines: Path) -> Source:
     return Source(label=_label(path), path=path, own=False)
 
 
-def _blessed(name: str, baselines: Path) -> Source:
-    blessing = find_blessing(baselines, name)
-    if blessing is None:
-        raise InputError(
-            f"there is no run, results file or blessed baseline {name}.",
-            remedy="Name a run folder of `toolcert verify`, a results.jsonl file, or bless a run under this name.",
-        )
+def _blessed(blessing: Blessing, baselines: Path) -> Source:
     if not Path(blessing.path).exists():
         raise InputError(
-            f"the baseline {name} was blessed at {blessing.path}, and there is nothing any more.",
-            remedy=f"Bless another run: toolcert bless RUN --as {name}",
+            f"the baseline {blessing.name} was blessed at {blessing.path}, and there is nothing any more.",
+            remedy=f"Bless another run: toolcert bless RUN --as {blessing.name}",
         )
     found = locate(blessing.path, baselines)
-    return Source(label=name, path=found.path, own=found.own, blessing=blessing)
+    return Source(label=blessing.name, path=found.path, own=found.own, blessing=blessing)
 
 
 def _check_file(path: Path) -> None:

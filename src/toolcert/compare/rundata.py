@@ -77,11 +77,12 @@ class Tallies:
 
     def count_row(self, place: int, index: int, verdicts: Iterable[bool | None], buckets: Iterable[str]) -> None:
         """Count a row whose calls are not all simply valid."""
-        for verdict in verdicts:
-            self.invalid += verdict is False
-            self.unjudged += verdict is None
-            if verdict is False and len(self.invalid_places) < _KEPT_PLACES:
-                self.invalid_places.append(place)
+        listed = list(verdicts)
+        invalid = listed.count(False)
+        self.invalid += invalid
+        self.unjudged += listed.count(None)
+        if invalid and len(self.invalid_places) < _KEPT_PLACES:
+            self.invalid_places.append(place)
         for bucket in buckets:
             self.buckets[bucket] += 1
             rows = self.bucket_rows.setdefault(bucket, [])
