@@ -19,6 +19,7 @@ from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.endpoints.base import Dialect
 from toolcert.endpoints.error_texts import is_html, read_error_text
 from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
+from toolcert.wire.texts import NOT_JSON
 
 _TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
 _SPEAKS_NO_TLS = "WRONG_VERSION_NUMBER"
@@ -59,7 +60,7 @@ def read_json(spec: EndpointSpec, url: str, response: HttpResponse) -> Any:
     """The decoded body of a 200."""
     try:
         return msgspec.json.decode(response.payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         what = "a web page" if is_html(response.payload) else "something that is not JSON"
         raise ListingError(
             f"{spec.name}: {url} answers with {what}.",

@@ -20,6 +20,7 @@ from toolcert.endpoints.regions import Region
 from toolcert.wire.client import Client
 from toolcert.wire.http import HttpRequest, HttpResponse
 from toolcert.wire.retry import RetryPolicy
+from toolcert.wire.texts import NOT_JSON
 
 _GRANT = "urn:ibm:params:oauth:grant-type:apikey"
 _MARGIN = 60.0
@@ -125,6 +126,6 @@ def _useful_life(answer: dict[str, Any]) -> float:
 def _object(payload: bytes) -> dict[str, Any]:
     try:
         answer = msgspec.json.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return {}
     return answer if isinstance(answer, dict) else {}

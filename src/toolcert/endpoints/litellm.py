@@ -16,6 +16,7 @@ from toolcert.endpoints.fetching import fetch
 from toolcert.endpoints.meanings import kind_of_error
 from toolcert.endpoints.openai import OpenAiDialect
 from toolcert.wire.http import HttpClient, HttpResponse
+from toolcert.wire.texts import NOT_JSON
 
 _BAD_KEY = re.compile(
     r"no connected db|no api key passed in|invalid proxy server token|authentication error", re.IGNORECASE
@@ -52,7 +53,7 @@ class LiteLlmDialect(OpenAiDialect):
             return {}
         try:
             listing: Any = msgspec.json.decode(response.payload)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except NOT_JSON:
             return {}
         entries = listing.get("data") if isinstance(listing, dict) else None
         named = [

@@ -22,6 +22,7 @@ from toolcert.endpoints.headers import filled_headers
 from toolcert.endpoints.meanings import kind_of_error
 from toolcert.settings.keys import KEY_VARIABLE
 from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
+from toolcert.wire.texts import NOT_JSON
 
 _encode = msgspec.json.Encoder().encode
 _LONGEST_FACT = 100
@@ -152,7 +153,7 @@ def _no_json(response: HttpResponse) -> bool:
         return False
     try:
         msgspec.json.decode(response.payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return True
     return False
 
