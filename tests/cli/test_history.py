@@ -151,3 +151,28 @@ def test_a_verify_run_is_no_run_for_the_history(tmp_path: Path) -> None:
     result = toolcert("history", "add", str(tmp_path), "--history", str(tmp_path / "h"))
     assert result.exit_code == 2
     assert "the history keeps probe runs" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["show"], ["drift"], ["html", "page.html"], ["export", "out"]])
+def test_a_misspelt_history_is_an_error_and_makes_no_file(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = toolcert("history", *command, "--history", "histroy.sqlite")
+    assert result.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_of_nothing_leaves_the_files_that_are_there(tmp_path: Path) -> None:
+    """The older tool's files know one probe only; a history without it must not empty them."""
+    with Vendor(models=["faithful"]) as vendor:
+        words = ["probe", vendor.url, "--suite", "quick", "-n", "1", "-q", "-o", str(tmp_path / "run")]
+        place = ["--history", str(tmp_path / "h.sqlite")]
+        assert toolcert(*words, "--save-history", *place).exit_code == 0
+    kept = tmp_path / "out" / "test_results.csv"
+    kept.parent.mkdir()
+    kept.write_text("what was there")
+    result = toolcert("history", "export", str(kept.parent), *place)
+    assert result.exit_code == 2
+    assert "no run of hello_world" in result.output
+    assert kept.read_text() == "what was there"

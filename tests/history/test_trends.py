@@ -59,6 +59,7 @@ def test_nine_of_ten_is_working_the_threshold_included() -> None:
         ((10, 10), (10, 0), ChangeKind.STOPPED_HANDLING),
         ((10, 10), (8, 8), ChangeKind.BECAME_UNRELIABLE),
         ((8, 8), (10, 10), ChangeKind.BECAME_RELIABLE),
+        ((10, 0), (10, 5), ChangeKind.BEGAN_HANDLING),
     ],
 )
 def test_a_change_is_named(before: tuple[int, int], after: tuple[int, int], kind: ChangeKind) -> None:

@@ -10,10 +10,12 @@ from markdown_it import MarkdownIt
 
 from reports.hostile import HOSTILE
 from reports.samples import probe_summary
+from support.histories import made
 from toolcert.compare.comparison import Comparison
 from toolcert.reports.extras import Extras
 from toolcert.reports.formats import render
 from toolcert.reports.markdown import LONGEST, escape, prose
+from toolcert.reports.readme import section
 from toolcert.verify.summary import summarise
 
 ACTIVE = {"html_inline", "html_block", "link_open", "image"}
@@ -101,3 +103,8 @@ def test_what_would_be_obeyed_is_not(text: str) -> None:
 def test_an_open_reliability_says_what_would_decide_it() -> None:
     text = str(render("probe", "markdown", probe_summary(3)))
     assert "An interval across 0.9 decides nothing; 35 clean runs would (--iterations 35)." in text
+
+
+def test_a_link_to_a_folder_with_a_space_is_a_link(tmp_path: Path) -> None:
+    text = section(made(tmp_path, {"m": [(50, 50)]}), "my reports/latest (1).html")
+    assert "link_open" in kinds(text)

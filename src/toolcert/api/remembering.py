@@ -44,5 +44,5 @@ def look_back(
     until: str | None = None,
 ) -> Overview:
     """What the history says about the last days, of all models or those `model` names (an id or a pattern)."""
-    with HistoryStore(history) as store:
+    with HistoryStore.existing(history) as store:
         return overview(store, days=days, model=model, probe=probe, threshold=threshold, budget=budget, until=until)

@@ -59,7 +59,7 @@ def export(destination: str, settings: Settings) -> int:
     from toolcert.history.exporting import export_jsonl, export_parquet
 
     writers: dict[str, Exporter] = {"csv": export_csv, "jsonl": export_jsonl, "parquet": export_parquet}
-    with HistoryStore(settings.history) as store:
+    with HistoryStore.existing(settings.history) as store:
         since = _first_day(store, settings.days) if settings.given("days") else None
         number = writers[settings.export_format](store, Path(destination), since=since)
     click.echo(f"{plural(number, 'row')} written to {destination}.", err=True)

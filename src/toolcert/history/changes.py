@@ -24,6 +24,7 @@ class ChangeKind(StrEnum):
     BECAME_UNRELIABLE = "became unreliable"
     STOPPED_HANDLING = "stopped using results"
     BECAME_RELIABLE = "became reliable"
+    BEGAN_HANDLING = "began to use results"
     NEW_MODEL = "new model"
     GONE = "no longer listed"
 
@@ -119,6 +120,8 @@ def _kind(before: Day, after: Day) -> ChangeKind | None:
         return ChangeKind.BACK_AGAIN if before.status is DayStatus.BROKEN else ChangeKind.NEWLY_WORKING
     if after.status is before.status:
         return None
+    if before.status is DayStatus.CALLS_ONLY and after.status is DayStatus.UNRELIABLE:
+        return ChangeKind.BEGAN_HANDLING
     return {
         DayStatus.WORKING: ChangeKind.BECAME_RELIABLE,
         DayStatus.UNRELIABLE: ChangeKind.BECAME_UNRELIABLE,

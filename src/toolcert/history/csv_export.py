@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from toolcert.core.errors import InputError
 from toolcert.core.values import JsonObject
 from toolcert.history.observation import HELLO, Observation
 from toolcert.history.older_columns import (
@@ -39,6 +40,11 @@ def export_csv(
     """
     extra = more or {}
     found = latest_per_day(store.observations(probe=HELLO, since=since, originals=True))
+    if not found:
+        raise InputError(
+            f"the history has no run of {HELLO}, which is all that these files can tell of.",
+            remedy="Export it as jsonl or parquet, or probe with --suite hello.",
+        )
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
     columns = (*RESULTS, PROVIDER) if provider else RESULTS
     _write(folder / RESULTS_FILE, columns, [_completed(one, extra.get((one.day, one.model), {})) for one in found])

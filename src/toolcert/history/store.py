@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
 from sqlalchemy import Connection, Row, case, delete, func, select
 
+from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.values import JsonObject
 from toolcert.history import tables
 from toolcert.history.observation import Observation, SeenFinding, Span, StoredRun
-from toolcert.history.opening import open_engine, transaction
+from toolcert.history.opening import is_url, open_engine, transaction
 
 _BATCH = 500
 """Rows per INSERT: few statements, and far from any limit on parameters."""
@@ -24,6 +26,16 @@ class HistoryStore:
 
     def __init__(self, location: str) -> None:
         self._engine = open_engine(location)
+
+    @classmethod
+    def existing(cls, location: str) -> Self:
+        """The store, to read in: a misspelt name must not make a new one."""
+        if not is_url(location) and not Path(location).exists():
+            raise InputError(
+                f"there is no history at {location}.",
+                remedy="Name it with --history, or begin one with --save-history or `toolcert history add RUN`.",
+            )
+        return cls(location)
 
     def __enter__(self) -> Self:
         return self

@@ -28,6 +28,7 @@ CHANGE_ROLES = {
     ChangeKind.BECAME_UNRELIABLE: "half",
     ChangeKind.STOPPED_HANDLING: "half",
     ChangeKind.BECAME_RELIABLE: "good",
+    ChangeKind.BEGAN_HANDLING: "good",
     ChangeKind.NEW_MODEL: "unknown",
     ChangeKind.GONE: "cannot",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.history.days import DayStatus
@@ -58,4 +59,4 @@ def section(found: Overview, report: str) -> str:
     lines = [f"**{words.day_text(found.last, year=True)}.** {escape(words.headline(found))}", ""]
     if rows:
         lines += [*table(("Model", "Status", ">Working days", ">Call, s"), rows), ""]
-    return "\n".join([*lines, f"[Full report]({report})"])
+    return "\n".join([*lines, f"[Full report]({quote(report)})"])
