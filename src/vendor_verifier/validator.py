@@ -23,7 +23,6 @@ from toolcert.verify.job import VerifyOptions
 from toolcert.wire.retry import RetryPolicy
 from vendor_verifier import config
 from vendor_verifier.models import GenericModel, KimiModel, ModelAdapter, adapter_class
-from vendor_verifier.models.base import careful
 from vendor_verifier.results import write_results
 
 
@@ -86,7 +85,7 @@ def _adapter_name(adapter: type[ModelAdapter]) -> str:
     for name, known in (("generic", GenericModel), ("kimi", KimiModel)):
         if adapter is known:
             return name
-    register_adapter(adapter.__name__, careful(adapter))
+    register_adapter(adapter.__name__, adapter)
     return adapter.__name__
 
 

@@ -116,6 +116,22 @@ def test_an_adapter_from_a_file(tmp_path: Path) -> None:
     assert adapter.transform_messages([])[0]["content"] == "own"
 
 
+def test_an_adapter_of_ones_own_cannot_change_the_rows(tmp_path: Path) -> None:
+    file = tmp_path / "hasty.py"
+    file.write_text(
+        "from toolcert.verify.adapters import ModelAdapter\n"
+        "class Hasty(ModelAdapter):\n"
+        "    def transform_messages(self, messages):\n"
+        "        messages[0]['content'] += '!'\n"
+        "        return messages\n"
+    )
+    messages = [{"role": "user", "content": "Hello"}]
+    adapter = get_adapter("any", load_adapter(f"{file}:Hasty"))
+    assert adapter.transform_messages(messages) == [{"role": "user", "content": "Hello!"}]
+    assert messages == [{"role": "user", "content": "Hello"}]
+    assert type(adapter).__name__ == "Hasty"
+
+
 @pytest.mark.parametrize(
     ("reference", "error"),
     [("own.py", UsageError), ("absent.py:Own", ConfigurationError), ("{file}:Other", ConfigurationError)],

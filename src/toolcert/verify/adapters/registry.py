@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -9,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from toolcert.core.errors import ConfigurationError, UsageError
+from toolcert.core.values import JsonObject
 from toolcert.settings.installed import offers_entry_points
 from toolcert.verify.adapters.base import ModelAdapter
 from toolcert.verify.adapters.generic import GenericAdapter
@@ -18,6 +20,7 @@ ENTRY_POINTS = "toolcert.adapters"
 GENERIC = "generic"
 
 _registered: dict[str, type[ModelAdapter]] = {GENERIC: GenericAdapter, "kimi": KimiAdapter}
+_OURS = (GenericAdapter, KimiAdapter)
 
 
 def register_adapter(name: str, adapter: type[ModelAdapter]) -> None:
@@ -39,7 +42,8 @@ def get_adapter(
 ) -> ModelAdapter:
     """The adapter called `model_type`, or the one whose pattern is part of the model's name, or the generic one."""
     chosen = _by_name(model_type) if model_type else _by_pattern(model)
-    return chosen(use_raw_completions=use_raw_completions, tokenizer_model=tokenizer_model)
+    careful = chosen if chosen in _OURS else _on_a_copy(chosen)
+    return careful(use_raw_completions=use_raw_completions, tokenizer_model=tokenizer_model)
 
 
 def load_adapter(reference: str) -> str:
@@ -54,6 +58,18 @@ def load_adapter(reference: str) -> str:
         )
     register_adapter(reference, adapter)
     return reference
+
+
+def _on_a_copy(adapter: type[ModelAdapter]) -> type[ModelAdapter]:
+    """The same adapter working on a copy: users' adapters may change messages in place, and a row is never changed."""
+
+    class Careful(adapter):  # type: ignore[valid-type, misc]  # the base is known at run time only
+        def transform_messages(self, messages: list[JsonObject]) -> list[JsonObject]:
+            transformed: list[JsonObject] = super().transform_messages(deepcopy(messages))
+            return messages if transformed == messages else transformed
+
+    Careful.__name__ = adapter.__name__
+    return Careful
 
 
 def _known() -> dict[str, type[ModelAdapter]]:
