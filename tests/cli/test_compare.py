@@ -112,6 +112,13 @@ def test_no_gate_blames_the_vendor_for_what_the_baseline_shows(tmp_path):
     assert toolcert("compare", "--baseline", other, "--vendor", renamed, *gate)[0] == 1
 
 
+def test_a_plan_counts_the_vendors_that_will_share_alpha():
+    one, three = (toolcert("compare", "--plan", "--vendor", *names)[1] for names in (("a",), ("a", "b", "c")))
+    assert "shared by 4 tests" in one
+    assert "shared by 12 tests" in three
+    assert int(one.split()[0]) < int("".join(three.split("rows")[0].split()))
+
+
 def test_a_plan_writes_no_report(tmp_path):
     code, _, err = toolcert("compare", "--plan", "--json", tmp_path / "plan.json")
     assert code == 2

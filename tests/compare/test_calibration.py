@@ -72,6 +72,18 @@ def test_a_vendor_that_drops_five_percent_of_its_calls_is_found_as_planned():
     assert found >= trials * 0.8 - 2.33 * math.sqrt(trials * 0.8 * 0.2)
 
 
+def test_a_vendor_exactly_the_margin_worse_is_hardly_ever_cleared_or_condemned():
+    """Each happens by chance with half of alpha at most, within the 99 % binomial bound."""
+    deployment, rng = Deployment(1500, seed=11), random.Random(11)
+    share, trials = OPTIONS.margin / deployment.call_rate, 150
+    words = [
+        verdict(deployment.run(rng), deployment.run(rng, dropped=share), deployment.run(rng)) for _ in range(trials)
+    ]
+    bound = trials * 0.025 + 2.33 * math.sqrt(trials * 0.025 * 0.975)
+    assert words.count(Verdict.EQUIVALENT) <= bound
+    assert words.count(Verdict.DEGRADED) <= bound
+
+
 def test_a_vendor_that_loses_a_fifth_of_its_calls_is_degraded():
     deployment, rng = Deployment(600, seed=5), random.Random(5)
     words = {verdict(deployment.run(rng), deployment.run(rng, dropped=0.2), deployment.run(rng)) for _ in range(10)}

@@ -15,7 +15,7 @@ from toolcert.compare.comparison import Comparison, VendorComparison, Verdict
 from toolcert.compare.confusion import Trigger
 from toolcert.compare.matching import Match
 from toolcert.compare.options import Options
-from toolcert.compare.power import USUAL_NOISE, Plan, plan
+from toolcert.compare.power import FAMILY, USUAL_NOISE, Plan, plan
 from toolcert.compare.rundata import By
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.probes.gates import check_gate_codes, meets
@@ -101,10 +101,14 @@ def _refuse_reports(destinations: Mapping[str, str]) -> None:
 
 
 def _plan(settings: Settings) -> Plan:
-    """The rows needed; the noise is measured where two runs of the baseline are given."""
+    """The rows needed; the noise is measured where two runs of the baseline are given, and every vendor adds tests."""
     noise = measured_noise(settings.baseline, _options(settings, in_full=False))
     planned = plan(
-        settings.effect, noise=USUAL_NOISE if noise is None else noise, alpha=settings.alpha, power=settings.power
+        settings.effect,
+        noise=USUAL_NOISE if noise is None else noise,
+        alpha=settings.alpha,
+        power=settings.power,
+        tests=FAMILY * max(1, len(settings.vendor)),
     )
     return msgspec.structs.replace(planned, measured=noise is not None)
 
