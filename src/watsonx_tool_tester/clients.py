@@ -10,6 +10,7 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import ModelInfo
 from watsonx_tool_tester.config import ClientType, Config
+from watsonx_tool_tester.waiting import done_here
 
 
 class BaseClient(ABC):
@@ -24,7 +25,8 @@ class BaseClient(ABC):
 
     def list_models(self) -> list[ModelInfo]:
         """The models the server lists; a listing that fails is an error, never an invented model."""
-        return models(self.endpoint())
+        endpoint = self.endpoint()
+        return done_here(lambda: models(endpoint))
 
     def get_available_models(self) -> list[str]:
         """Their ids."""

@@ -18,6 +18,7 @@ from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
 from watsonx_tool_tester.logs import event_log
 from watsonx_tool_tester.results import in_order, results_of
 from watsonx_tool_tester.selection import select
+from watsonx_tool_tester.waiting import done_here
 
 
 class ModelTester:
@@ -49,9 +50,10 @@ class ModelTester:
 
     def _test(self, models: list[ModelInfo] | None, filter_model: str | None = None) -> list[dict[str, Any]]:
         self.client = make_client(self.config)
+        endpoint = self.client.endpoint()
         with event_log(self.config) as log:
             handlers = [log, *self._handlers]
-            self.last = wait_for(self._run(self.client.endpoint(), models, filter_model, handlers))
+            self.last = done_here(lambda: wait_for(self._run(endpoint, models, filter_model, handlers)))
         records = list(RunReader(Path(self.last.folder)).heads())
         return results_of(in_order(self.last.summary, self.config.sort), records)
 

@@ -126,6 +126,13 @@ def test_the_python_snippet_of_the_text_runs_as_written(
     assert reachable.api_key.encode() not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
+async def test_the_names_work_in_a_notebook_too(known: WatsonxVendor, folder: Path) -> None:
+    """There a loop is running already, and the calls are synchronous all the same."""
+    tester = ModelTester(Config(iterations=1))
+    assert sorted(tester.get_available_models()) == sorted(ALL)
+    assert tester.test_model(GRANITE)["tool_call_support"] is True
+
+
 def test_the_console_script_and_the_module_are_the_same_program(known: WatsonxVendor, folder: Path) -> None:
     script = [str(Path(sys.executable).with_name("watsonx-tool-tester"))]
     module = [sys.executable, "-m", "watsonx_tool_tester"]
