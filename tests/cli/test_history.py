@@ -176,3 +176,9 @@ def test_an_export_of_nothing_leaves_the_files_that_are_there(tmp_path: Path) ->
     assert result.exit_code == 2
     assert "no run of hello_world" in result.output
     assert kept.read_text() == "what was there"
+
+
+@pytest.mark.parametrize(("days", "said"), [(1, "on 1 April 2026"), (3, "from 1 April to 3 April 2026")])
+def test_a_time_without_an_outage_is_named(days: int, said: str, tmp_path: Path) -> None:
+    place = stored(str(tmp_path / "calm.sqlite"), {"m": [(50, 50)] * days})
+    assert lines_of(toolcert("history", "outages", "--history", place)) == [f"No outage {said}."]

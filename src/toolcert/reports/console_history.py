@@ -174,7 +174,8 @@ def _week(week: Stretch, threshold: float, glyphs: Glyphs) -> Text:
 def outages(found: Overview, console: Console) -> Iterator[Text]:
     """When models stopped working, and when nothing could be measured."""
     if not found.outages:
-        yield Text(f"No outage, {words.window_text(found.first, found.last)}.")
+        preposition = "on" if found.first == found.last else "from"
+        yield Text(f"No outage {preposition} {words.window_text(found.first, found.last)}.")
         return
     glyphs = glyphs_for(console.file)
     yield Text(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO          DAYS", "dim")
