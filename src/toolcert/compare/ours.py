@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from toolcert.compare.columns import CHUNK, keep_freed_memory
+from toolcert.compare.columns import CHUNK, extend, keep_freed_memory
 from toolcert.compare.rundata import By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
 from toolcert.core.records import Record, RowFacts
@@ -55,13 +55,13 @@ def _add(data: RunData, lines: list[bytes]) -> None:
     columns = data.columns
     first, looked_at = len(columns), data.looked_at(len(lines))
     index, content, payload, names, tokens, sampling, flags = zip(*LAYOUT.iter_unpack(_codes(data, lines)), strict=True)
-    columns.index.extend(index)
-    columns.content.extend(content)
-    columns.payload.extend(payload)
-    columns.names.extend(names)
-    columns.tokens.extend(tokens)
-    columns.sampling.extend(sampling)
-    columns.kind.extend(data.kinds.codes_of_flags(flags))
+    extend(columns.index, index)
+    extend(columns.content, content)
+    extend(columns.payload, payload)
+    extend(columns.names, names)
+    extend(columns.tokens, tokens)
+    extend(columns.sampling, sampling)
+    extend(columns.kind, data.kinds.codes_of_flags(flags))
     for at in [at for at, bits in enumerate(flags) if bits & HAS_BUCKETS or bits & _VALIDITY == _INVALID]:
         row = _row(data, lines[at], first + at)
         data.tallies.count_row(first + at, row.index, row.verdicts or (row.valid,), row.buckets)

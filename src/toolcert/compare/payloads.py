@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from toolcert.compare.columns import MASK_16, MASK_32
 from toolcert.compare.resultrows import Call
 from toolcert.runs.codes import names_number, payload_number
 
@@ -37,11 +38,11 @@ def canonical_call(call: Call) -> bytes:
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order, that are good within this process."""
-    if len(calls) > 1:
-        names = sorted(str(call.function.name) for call in calls)
-        return hash(tuple(sorted([canonical_call(call) for call in calls]))), hash(tuple(names))
-    name = calls[0].function.name
-    return hash(canonical_call(calls[0])), hash((name if type(name) is str else str(name),))
+    if len(calls) == 1:
+        call = calls[0]
+        return hash(canonical_call(call)) & MASK_32, hash(str(call.function.name)) & MASK_16
+    names = tuple(sorted([str(call.function.name) for call in calls]))
+    return hash(tuple(sorted([canonical_call(call) for call in calls]))) & MASK_32, hash(names) & MASK_16
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
