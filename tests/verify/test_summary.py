@@ -101,6 +101,16 @@ def test_nothing_measured_has_no_rates() -> None:
     assert "Nothing could be measured" in summary.headline
 
 
+def test_the_headline_names_the_share_that_decides() -> None:
+    """Calls written as text are no invalid calls, yet no agent can live with them."""
+    silent = {"called": False, "names": (), "verdicts": (), "valid": None}
+    in_text = [record(n, outcome=Outcome.FAILED, codes=("call.in_text",), **silent) for n in range(1, 4)]
+    headline = summed([*in_text, record(4)]).headline
+    assert headline.startswith("Not fit for agents: 25.0 % of the answers are without error (1/4,")
+    assert headline.endswith("though 100.0 % of those with calls are valid.")
+    assert "100.0 % of the answers with calls are valid (1/1" in summed([record(1)]).headline
+
+
 def test_examples_are_the_first_rows_of_the_dataset() -> None:
     wrong = [record(n, outcome=Outcome.FAILED, codes=("call.in_text",)) for n in (40, 7, 99, 3, 12, 60)]
     (line,) = summed(wrong).vendor

@@ -36,8 +36,18 @@ def headline(summary: VerifySummary) -> str:
         return f"No tool was called: {_rows(rows.answered)} answered, {how}."
     if not summary.valid.n:
         return f"Nothing can be said about validity: {rows.called} answers call tools, none with a usable schema."
-    valid = summary.valid
-    return f"{_reached(summary)}: {_percent(valid)} of the answers with calls are valid ({interval(valid)})."
+    return f"{_reached(summary)}: {_deciding(summary)}."
+
+
+def _deciding(summary: VerifySummary) -> str:
+    """The share that decides: of valid calls, unless other errors weigh more."""
+    valid, sound = summary.valid, Share.of(summary.rows.passed, summary.rows.answered)
+    if _level(valid) is _reached(summary):
+        return f"{_percent(valid)} of the answers with calls are valid ({interval(valid)})"
+    return (
+        f"{_percent(sound)} of the answers are without error ({interval(sound)}), "
+        f"though {_percent(valid)} of those with calls are valid"
+    )
 
 
 def next_lines(summary: VerifySummary) -> tuple[str, ...]:
@@ -60,11 +70,16 @@ def level(summary: VerifySummary) -> Level | None:
 
 
 def _reached(summary: VerifySummary) -> Level:
-    rows = summary.rows
-    worst = min(rows.passed / rows.answered, summary.valid.value or 0.0)
-    if worst >= GOOD:
+    """The worse of two: valid calls, and answers without any error."""
+    sound = Share.of(summary.rows.passed, summary.rows.answered)
+    return _level(min(summary.valid, sound, key=lambda share: share.value or 0.0))
+
+
+def _level(share: Share) -> Level:
+    value = share.value or 0.0
+    if value >= GOOD:
         return Level.FIT
-    return Level.CARE if worst >= USABLE else Level.UNFIT
+    return Level.CARE if value >= USABLE else Level.UNFIT
 
 
 def _next_lines(summary: VerifySummary) -> Iterator[str]:
