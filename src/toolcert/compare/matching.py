@@ -47,7 +47,9 @@ def find_partners(baseline: Columns, vendor: Columns, match: Match) -> array[int
     taken = bytearray(len(vendor))
     _meet_by_number(baseline, vendor, partners, taken, same_content=match is Match.CONTENT)
     if match is Match.CONTENT:
-        _meet_by_content(baseline, vendor, partners, taken)
+        _meet_in_order(baseline.content, vendor.content, partners, taken)
+    else:
+        _meet_in_order(baseline.index, vendor.index, partners, taken)
     return partners
 
 
@@ -69,7 +71,7 @@ def _meet_by_number(
 
 
 def _places_by_number(numbers: array[int]) -> array[int]:
-    """First place of each row number; numbers far beyond the count of rows are left to their content."""
+    """First place of each row number; numbers far beyond the count of rows are left to dictionaries."""
     size = min(max(numbers) + 1, _SPARSE * len(numbers) + _PART)
     places = array("i", [NOBODY]) * size
     for place in range(len(numbers) - 1, -1, -1):
@@ -78,21 +80,21 @@ def _places_by_number(numbers: array[int]) -> array[int]:
     return places
 
 
-def _meet_by_content(baseline: Columns, vendor: Columns, partners: array[int], taken: bytearray) -> None:
-    """Rows that moved: the first free one that asks the same, in file order."""
-    left = [place for place, partner in enumerate(partners) if partner == NOBODY]
+def _meet_in_order(ours: array[int], theirs: array[int], partners: array[int], taken: bytearray) -> None:
+    """Rows that moved or are repeated: the first free one with the same key, in file order."""
+    left = array("I", (place for place, partner in enumerate(partners) if partner == NOBODY))
     parts = 1 + len(left) // _PART
-    for part in range(parts if any(byte == 0 for byte in taken) else 0):
+    for part in range(parts if left and 0 in taken else 0):
         free: dict[int, list[int]] = {}
-        for place, content in enumerate(vendor.content):
-            if not taken[place] and content % parts == part:
-                free.setdefault(content, []).append(place)
+        for place, key in enumerate(theirs):
+            if not taken[place] and key % parts == part:
+                free.setdefault(key, []).append(place)
         for found in free.values():
             found.reverse()
         for place in left:
-            content = baseline.content[place]
-            if content % parts == part and free.get(content):
-                partners[place] = free[content].pop()
+            key = ours[place]
+            if key % parts == part and free.get(key):
+                partners[place] = free[key].pop()
                 taken[partners[place]] = 1
 
 

@@ -1,0 +1,36 @@
+"""Rows find their partners, also where numbers repeat or lie far apart."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from toolcert.compare.columns import Columns
+from toolcert.compare.matching import NOBODY, Match, find_partners
+
+
+def columns(numbers: list[int], contents: list[int] | None = None) -> Columns:
+    made = Columns()
+    made.index = array("I", numbers)
+    made.content = array("Q", contents or [])
+    made.kind = array("H", [0] * len(numbers))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "partners"),
+    [
+        ([1, 1, 2, 2, 3], [2, 2, 1, 1, 3], [2, 3, 0, 1, 4]),
+        ([1, 1, 1], [1, 5], [0, NOBODY, NOBODY]),
+        ([7, 4_000_000_000, 8], [8, 4_000_000_000, 9], [NOBODY, 1, 0]),
+        ([1, 2], [3, 4], [NOBODY, NOBODY]),
+    ],
+)
+def test_by_number_repeats_meet_in_order_and_no_number_is_too_large(ours, theirs, partners):
+    assert list(find_partners(columns(ours), columns(theirs), Match.INDEX)) == partners
+
+
+def test_by_content_the_number_only_tells_repeats_apart():
+    ours, theirs = columns([1, 2, 3], [9, 9, 8]), columns([1, 2, 3], [8, 9, 9])
+    assert list(find_partners(ours, theirs, Match.CONTENT)) == [2, 1, 0]
