@@ -171,16 +171,19 @@ async def test_a_header_with_a_line_break_is_refused_without_showing_it(direct: 
     assert KEY not in str(caught.value)
 
 
-async def test_closing_ends_what_is_under_way() -> None:
-    client = DirectClient()
+@pytest.mark.parametrize("under_way", ["opening", "asked"])
+async def test_closing_ends_what_is_under_way(under_way: str) -> None:
+    """Also a connection that is still being opened."""
+    client, asked = DirectClient(), asyncio.Event()
 
     async def script(dialogue: Dialogue) -> None:
         await dialogue.request()
+        asked.set()
         await asyncio.sleep(60)
 
     async with serving(script) as server:
         task = asyncio.create_task(client.send(post(server.url())))
-        await asyncio.sleep(0.05)
+        await (asked.wait() if under_way == "asked" else asyncio.sleep(0))
         await client.close()
         response = await asyncio.wait_for(task, 2)
     assert response.fault is not None

@@ -36,9 +36,11 @@ class Pool:
         return None
 
     def adopt(self, origin: Origin, connection: Connection) -> None:
-        """Look after a connection that has just been opened for use."""
+        """Look after a connection that has just been opened for use; opened too late, it is closed again."""
         connection.habits = self._habits.setdefault(origin, connection.habits)
         self._busy.add(connection)
+        if self._closed:
+            connection.abort()
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
         """Keep a connection for the next request, if it can bear one."""
