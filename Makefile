@@ -41,7 +41,7 @@ docs: $(VENV)/.lock $(VENV)/.package ## regenerate the generated pages of docs/r
 	$(BIN)/python scripts/docs.py
 
 picture: $(VENV)/.lock $(VENV)/.package $(VENV)/.model ## draw the pictures of the documentation again (needs chromium)
-	$(BIN)/python scripts/picture.py docs/images/demo.svg 41 demo
+	$(BIN)/python scripts/picture.py docs/images/demo.svg 42 demo
 	$(BIN)/python scripts/screenshots.py
 
 lock: ## resolve the lock files again (make lock ARGS=--upgrade for newest versions)
