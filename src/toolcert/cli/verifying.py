@@ -69,17 +69,17 @@ def _ask(dataset: str, settings: Settings) -> int:
 
 
 def _run_shown(job: VerifyJob, endpoint: Endpoint, settings: Settings) -> VerifyRun:
+    if settings.quiet:
+        return wait_for(run_job(job, endpoint.key))
     figures = VerifyFigures()
     title = f"verify {job.dataset.source.name}  {job.shaping.model} at {endpoint.spec.name}  run {job.manifest.run}"
-    display, say = _display(title, figures, quiet=settings.quiet)
+    display, say = _display(title, figures)
     with display:
         return wait_for(run_job(job, endpoint.key, [figures, display, announce_stop(say)]))
 
 
-def _display(title: str, figures: VerifyFigures, *, quiet: bool) -> tuple[Progress, Callable[[str], None]]:
+def _display(title: str, figures: VerifyFigures) -> tuple[Progress, Callable[[str], None]]:
     """What shows the progress, and the way to say something beside it."""
-    if quiet:
-        return PlainProgress(title, None), lambda _: None
     if not sys.stderr.isatty():
         return PlainProgress(title, sys.stderr, figures.line), partial(click.echo, err=True)
     # Only a terminal is drawn on, so only then the drawing library is loaded.

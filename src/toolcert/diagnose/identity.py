@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.requests import Request
@@ -68,16 +69,19 @@ declare(
 @check(MODEL_DIFFERS)
 def model_differs(view: View) -> Iterator[Evidence]:
     asked, answered = view.request.model, view.reply.model
-    if isinstance(answered, str) and answered != asked and asked and answered and not _expected(view, answered):
-        yield Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}")
+    if isinstance(answered, str) and answered != asked and asked and answered:
+        yield from _swapped(asked, answered, view.exchange.url)
     provider, allowed = view.reply.provider, _allowed_providers(view.request)
     if isinstance(provider, str) and provider and allowed and _plain(provider) not in allowed:
         yield Evidence(text=f"asked for provider {', '.join(sorted(allowed))}, answered by {shown(provider, 70)}")
 
 
-def _expected(view: View, answered: str) -> bool:
-    """Whether the name may be one of the model asked for; a deployment's name says nothing about its model."""
-    return same_model(view.request.model, answered) or names_a_deployment(view.exchange.url)
+@lru_cache(maxsize=256)  # an alias answers every request alike
+def _swapped(asked: str, answered: str, url: str) -> tuple[Evidence, ...]:
+    """That another model answered, unless its name may be one of the model asked for or of a deployment."""
+    if same_model(asked, answered) or names_a_deployment(url):
+        return ()
+    return (Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}"),)
 
 
 def same_model(asked: str, answered: str) -> bool:

@@ -46,13 +46,13 @@ def content_hash(body: JsonObject, tools: str | None = None) -> str:
 
 def sampling_hash(body: JsonObject) -> str:
     """Hash of how it was asked."""
-    return _digest_of_few(_encode(plain_numbers([body.get(name) for name in SAMPLING_FIELDS])))
+    return _sampling_digest(_encode([body.get(name) for name in SAMPLING_FIELDS]))
 
 
 @lru_cache(maxsize=64)
-def _digest_of_few(data: bytes) -> str:
-    """The digest of something that a dataset repeats on nearly every row."""
-    return digest(data)
+def _sampling_digest(settings: bytes) -> str:
+    """A dataset repeats the same few on nearly every row."""
+    return digest(_encode(plain_numbers(msgspec.json.decode(settings))))
 
 
 def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
