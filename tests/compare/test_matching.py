@@ -7,7 +7,7 @@ from array import array
 import pytest
 
 from toolcert.compare.columns import Columns
-from toolcert.compare.matching import NOBODY, Match, find_partners
+from toolcert.compare.matching import NOBODY, Match, count_repeats, find_partners
 
 
 def columns(numbers: list[int], contents: list[int] | None = None) -> Columns:
@@ -34,3 +34,8 @@ def test_by_number_repeats_meet_in_order_and_no_number_is_too_large(ours, theirs
 def test_by_content_the_number_only_tells_repeats_apart():
     ours, theirs = columns([1, 2, 3], [9, 9, 8]), columns([1, 2, 3], [8, 9, 9])
     assert list(find_partners(ours, theirs, Match.CONTENT)) == [2, 1, 0]
+
+
+@pytest.mark.parametrize(("numbers", "repeats"), [([1, 2, 3], 0), ([3, 2, 1], 0), ([1, 1, 2, 1], 2), ([], 0), ([5], 0)])
+def test_repeats_are_rows_whose_number_came_before(numbers, repeats):
+    assert count_repeats(columns(numbers), Match.INDEX) == repeats
