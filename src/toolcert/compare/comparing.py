@@ -121,7 +121,7 @@ class _Comparing:
 
     def _match(self, baseline: RunData, run: RunData) -> array[int]:
         partners = find_partners(baseline.columns, run.columns, self._options.match)
-        if all(partner == NOBODY for partner in partners):
+        if partners.count(NOBODY) == len(partners):
             raise InputError(
                 f"{baseline.label} and {run.label} have no row in common: they are runs of different datasets.",
                 remedy="Compare runs of the same dataset.",

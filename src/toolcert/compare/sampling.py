@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import compress, islice
 
 from toolcert.compare.answers import read_answer
 from toolcert.compare.matching import NOBODY
@@ -31,8 +32,9 @@ class Asked(Value):
 
 def ask_again(baseline: RunData, vendor: RunData, partners: array[int]) -> list[Asked]:
     """What some rows spread over the whole ask, as far as both runs kept it."""
-    places = [place for place, partner in enumerate(partners) if partner != NOBODY]
-    looked_at = [_asked(baseline, vendor, place, partners) for place in places[:: max(1, len(places) // _LOOKED_AT)]]
+    matched = compress(range(len(partners)), map(NOBODY.__ne__, partners))
+    step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
+    looked_at = [_asked(baseline, vendor, place, partners) for place in islice(matched, 0, None, step)]
     return [asked for asked in looked_at if asked.baseline and asked.vendor]
 
 
