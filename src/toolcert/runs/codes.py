@@ -9,10 +9,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import NamedTuple
 from zlib import crc32
 
 from toolcert.core.records import RowFacts
-from toolcert.core.values import Value
 
 CODE_KEY = b'{"code":"'
 LAYOUT = struct.Struct(">IQIHHHI")
@@ -30,10 +30,11 @@ _BYTE = 0xFF
 _32, _16 = 0xFFFF_FFFF, 0xFFFF
 
 
-class CodedFacts(Value):
-    """What the flags of a code say."""
+class CodedFacts(NamedTuple):
+    """What the flags of a code say; a tuple, because comparing looks millions of them up."""
 
     called: bool | None
+    """None where nothing was measured."""
     finish: str | None
     valid: bool | None
     correct: bool | None

@@ -37,10 +37,9 @@ class RenderError(Exception):
 
 def render(tokenizer: Any, body: JsonObject) -> str:
     """The prompt of a row, as the model's own template writes it."""
+    messages, tools = body["messages"], body.get("tools")
     try:
-        prompt = tokenizer.apply_chat_template(
-            body["messages"], tokenize=False, tools=body.get("tools"), add_generation_prompt=True
-        )
+        prompt = tokenizer.apply_chat_template(messages, tokenize=False, tools=tools, add_generation_prompt=True)
     except Exception as error:  # a template is a program of the model's authors, and raises what it likes
         raise RenderError(_first_line(error) or type(error).__name__) from error
     return str(prompt)
