@@ -9,15 +9,16 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from struct import pack
+from struct import Struct, pack
 
 from toolcert.runs.codes import NO_TOKENS
 
-CHUNK = 32
+CHUNK = 64
 """Lines read together; a row is found again from the beginning of its chunk."""
 MASK_32 = 0xFFFF_FFFF
 MASK_16 = 0xFFFF
 _HALF = 1 << 15
+_PACK_CHUNK = {code: Struct(f"{CHUNK}{code}").pack for code in "QIH"}
 
 
 class Columns:
@@ -57,7 +58,9 @@ class Columns:
 
 def extend(column: array[int], values: Sequence[int]) -> None:
     """What `column.extend` does, in half the time: that one parses every number by itself."""
-    column.frombytes(pack(f"{len(values)}{column.typecode}", *values))
+    whole = len(values) == CHUNK
+    packed = _PACK_CHUNK[column.typecode](*values) if whole else pack(f"{len(values)}{column.typecode}", *values)
+    column.frombytes(packed)
 
 
 def token_difference(first: int, second: int) -> int:

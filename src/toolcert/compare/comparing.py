@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from toolcert.compare.blessing import Blessing, other_question, stale
 from toolcert.compare.chance import RawTest
 from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, VendorComparison
 from toolcert.compare.inputs import Source, describe, distinct_labels, is_mixed, locate, read_source
-from toolcert.compare.matching import NOBODY, Match, count_matching, count_repeats, find_partners
+from toolcert.compare.matching import NOBODY, Match, Partners, count_matching, count_repeats, find_partners
 from toolcert.compare.measuring import Basis, Draft, measure
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
@@ -119,7 +118,7 @@ class _Comparing:
         others = [(run, partners), *zip(self._further, self._further_partners, strict=True)]
         return measure(side, Pairing(self._baseline, others), matching, self._options)
 
-    def _match(self, baseline: RunData, run: RunData) -> array[int]:
+    def _match(self, baseline: RunData, run: RunData) -> Partners:
         partners = find_partners(baseline.columns, run.columns, self._options.match)
         if partners.count(NOBODY) == len(partners):
             raise InputError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from random import Random
 
 import msgspec
@@ -154,8 +155,7 @@ def _parameters(pairing: Pairing, which: int, settings: Settings) -> _Measured:
     sampled = rows > _ALL_UP_TO
     places = pairing.places(applies)
     if sampled:
-        chosen = set(Random(settings.seed).sample(range(rows), _SAMPLED))  # noqa: S311 - sampling rows
-        places = (place for rank, place in enumerate(places) if rank in chosen)
+        places = _at_ranks(places, Random(settings.seed).sample(range(rows), _SAMPLED))  # noqa: S311 - sampling rows
     k = n = 0
     for place in places:
         own = read_answer(pairing.baseline, place)
@@ -163,6 +163,14 @@ def _parameters(pairing: Pairing, which: int, settings: Settings) -> _Measured:
         same, total = _same(own, own if alike else read_answer(run, partners[place]))
         k, n = k + same, n + total
     return msgspec.structs.replace(_of_rate(Rate(k=k, n=n), settings), sampled=sampled)
+
+
+def _at_ranks(places: Iterator[int], ranks: Iterable[int]) -> Iterator[int]:
+    """The places that stand at these ranks."""
+    passed = 0
+    for rank in sorted(ranks):
+        yield from islice(places, rank - passed, rank - passed + 1)
+        passed = rank + 1
 
 
 def _same(own: Given, theirs: Given) -> tuple[int, int]:

@@ -6,8 +6,8 @@ found valid is taken as valid, and only what it did not is judged again: that is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice, repeat
+from collections.abc import Sequence
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,12 @@ from toolcert.compare.resultrows import (
     AnswerRow,
     Asked,
     Call,
+    Offered,
     ResultRow,
     decode_answers,
-    decode_request,
     decode_row,
     first_choice,
+    offer_on,
 )
 from toolcert.compare.rundata import By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
@@ -113,27 +114,27 @@ class _Answers:
 
     def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
         """Keep the rows of these lines."""
-        self._keep(rows, lines, repeat(0))
+        self._keep(rows, lines, bytes(len(rows)))
 
-    def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Iterable[int]) -> None:
+    def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Sequence[int]) -> None:
         """One loop with few calls: here is where the time of a comparison goes."""
-        columns, codes, trusting = self._columns, self._data.kinds, self.trusting
-        tokens, payloads, names, kinds = [NO_TOKENS] * len(rows), [0] * len(rows), [0] * len(rows), []
-        for at, (row, turn) in enumerate(zip(rows, turns, strict=False)):
+        columns, codes, hashes, trusting = self._columns, self._data.kinds, self._hashes, self.trusting
+        tokens, kinds = [NO_TOKENS] * len(rows), [codes[_UNMEASURED]] * len(rows)
+        payloads, names = [0] * len(rows), [0] * len(rows)
+        for at, row in enumerate(rows):
             response = row.response
-            if row.status != SUCCESS or response is None or not response.choices:
-                kinds.append(codes[_UNMEASURED])
+            if not response or not response.choices or row.status != SUCCESS:
                 continue
             choice, usage = response.choices[0], response.usage
-            if usage is not None and usage.prompt_tokens is not None:
+            if usage and usage.prompt_tokens is not None:
                 tokens[at] = usage.prompt_tokens % NO_TOKENS
             finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
             if calls:
-                payloads[at], names[at] = self._hashes(calls)
+                payloads[at], names[at] = hashes(calls)
                 valid = True if trusting and row.tool_calls_valid else self._judge(row, calls, lines[at], at)
-                kinds.append(codes[True, finish, valid, None, bool(choice.message.content), len(calls), turn])
+                kinds[at] = codes[True, finish, valid, None, bool(choice.message.content), len(calls), turns[at]]
             else:
-                kinds.append(codes[False, finish, None, None, False, 0, turn])
+                kinds[at] = codes[False, finish, None, None, False, 0, turns[at]]
         extend(columns.index, [row.data_index & MASK_32 for row in rows])
         extend(columns.tokens, tokens)
         extend(columns.payload, payloads)
@@ -145,7 +146,7 @@ class _Answers:
 
         `at` says how many rows come before this one that are not in the columns yet.
         """
-        offer = self._offers.read(bytes(_request_of(row, line).tools))
+        offer = self._offers.read(bytes(_offered(row, line).tools))
         verdicts: list[bool | None] = []
         buckets: list[str] = []
         for call in calls:
@@ -168,11 +169,12 @@ class _WholeRows(_Answers):
 
     def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
         """Keep the rows of these lines."""
-        self._keep(rows, lines, [self._keep_request(row, line) for row, line in zip(rows, lines, strict=True)])
+        self._keep(rows, lines, [*map(self._keep_request, rows)])
 
-    def _keep_request(self, row: AnswerRow, line: bytes) -> int:
+    def _keep_request(self, row: AnswerRow) -> int:
         """Keep what was asked; gives back the number of turns."""
-        request = _request_of(row, line)
+        assert isinstance(row, ResultRow)
+        request = row.request
         offer = self._offers.read(bytes(request.tools))
         messages = _decode(request.messages) if request.messages else None
         turns = user_turns(messages)
@@ -204,12 +206,12 @@ class _WholeRows(_Answers):
         return code
 
 
-def _request_of(row: AnswerRow, line: bytes) -> Asked:
-    return row.request if isinstance(row, ResultRow) else decode_request(line)
+def _offered(row: AnswerRow, line: bytes) -> Offered | Asked:
+    return row.request if isinstance(row, ResultRow) else offer_on(line)
 
 
 def _identity(row: AnswerRow, line: bytes) -> Identity:
-    asked, response, choice = _request_of(row, line).model or "", row.response, first_choice(row)
+    asked, response, choice = _offered(row, line).model or "", row.response, first_choice(row)
     if choice is None or response is None:
         return Identity(asked=asked, answered=None, fingerprint=None, id_style=None, measured=False)
     calls = choice.message.tool_calls

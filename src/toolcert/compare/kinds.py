@@ -8,6 +8,8 @@ from toolcert.runs.codes import CodedFacts, facts_of
 
 MAX_KINDS = 32768
 """Beyond this the numbers of calls and turns are no longer told apart; a kind must fit two bytes per row."""
+NO_KIND = 0xFFFF
+"""Stands where a run has no such row."""
 _REASONS = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
 OTHER = "(other)"
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice, pairwise
 from operator import lt
+from typing import TypeAlias
 
 from toolcert.compare.columns import Columns
 from toolcert.core.values import Value
 
 NOBODY = -1
+Partners: TypeAlias = Sequence[int]
+"""For each row of the baseline the place of its partner, or NOBODY; a range where both runs are in step."""
 _PART = 125_000
 """Rows that are looked up together: bounds the memory of dictionaries whatever the size of the files."""
 _SPARSE = 4
@@ -38,10 +41,10 @@ class Matching(Value):
     vendor_repeats: int
 
 
-def find_partners(baseline: Columns, vendor: Columns, match: Match) -> array[int]:
-    """For each row of the baseline the place of its partner, or NOBODY."""
+def find_partners(baseline: Columns, vendor: Columns, match: Match) -> Partners:
+    """Which row of the vendor belongs to each row of the baseline."""
     if _in_step(baseline, vendor):
-        return array("i", range(len(baseline)))
+        return range(len(baseline))
     partners = array("i", [NOBODY]) * len(baseline)
     if not len(vendor):
         return partners
@@ -57,6 +60,21 @@ def find_partners(baseline: Columns, vendor: Columns, match: Match) -> array[int
 def _in_step(baseline: Columns, vendor: Columns) -> bool:
     """Whether both runs have the same rows in the same order, as sorted files have."""
     return baseline.index == vendor.index and baseline.content == vendor.content
+
+
+def matched_places(partners: Partners) -> Iterable[int]:
+    """The rows of the baseline that have a partner."""
+    if isinstance(partners, range):
+        return partners
+    return (place for place, partner in enumerate(partners) if partner != NOBODY)
+
+
+def beside(column: array[int], partners: Partners, nobody: int) -> array[int]:
+    """A column of another run in the order of the baseline's rows, with `nobody` where there is no partner."""
+    if isinstance(partners, range):
+        return column
+    # NOBODY, minus one, is the last place, where `nobody` stands.
+    return array(column.typecode, map((column + array(column.typecode, [nobody])).__getitem__, partners))
 
 
 def _meet_by_number(
@@ -115,11 +133,11 @@ def _parts(keys: array[int]) -> Iterator[Sequence[int]]:
 
 
 def count_matching(
-    baseline: Columns, vendor: Columns, partners: array[int], match: Match, baseline_repeats: int
+    baseline: Columns, vendor: Columns, partners: Partners, match: Match, baseline_repeats: int
 ) -> Matching:
     """The figures to print about a match."""
     matched = len(partners) - partners.count(NOBODY)
-    alike = match is Match.CONTENT and matched == len(baseline) == len(vendor)
+    alike = matched == len(baseline) == len(vendor)
     return Matching(
         matched=matched,
         baseline_only=len(baseline) - matched,

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import compress, repeat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, compress
 from operator import eq, sub
-from typing import Any
 
 from toolcert.compare.columns import token_difference
-from toolcert.compare.kinds import Kind
-from toolcert.compare.matching import NOBODY
+from toolcert.compare.kinds import NO_KIND, Kind
+from toolcert.compare.matching import Partners, beside
 from toolcert.compare.rundata import RunData
 from toolcert.core.values import Value
 from toolcert.runs.codes import NO_TOKENS
@@ -67,7 +66,7 @@ class Pattern(Value):
 class Pairing:
     """The rows of a baseline beside those of a vendor and of further baseline runs."""
 
-    def __init__(self, baseline: RunData, others: Sequence[tuple[RunData, array[int]]]) -> None:
+    def __init__(self, baseline: RunData, others: Sequence[tuple[RunData, Partners]]) -> None:
         """The first of `others` is the vendor; each comes with its partners by place in the baseline."""
         self.baseline = baseline
         self.others = others
@@ -81,16 +80,20 @@ class Pairing:
     def vendor(self) -> RunData:
         return self.others[0][0]
 
-    def _code_rows(self) -> list[tuple[Any, ...]]:
-        """Give every row the number of its pattern; the pattern itself is a tuple of small numbers."""
+    def _code_rows(self) -> list[tuple[int, ...]]:
+        """Give every row the number of its pattern; the pattern itself is a tuple of small numbers.
+
+        First the baseline's kind, then for each other run its kind, and whether payload and names are the same.
+        """
         numbers = _Numbers()
-        seen = [_seen_from(self.baseline, other, partners) for other, partners in self.others]
+        seen = chain.from_iterable(_seen_from(self.baseline, other, partners) for other, partners in self.others)
         self.ids.extend(map(numbers.__getitem__, zip(self.baseline.columns.kind, *seen, strict=True)))
         return list(numbers)
 
-    def _pattern(self, code: tuple[Any, ...]) -> Pattern:
+    def _pattern(self, code: tuple[int, ...]) -> Pattern:
         own = Answer(kind=self.baseline.kinds.kinds[code[0]])
-        answers = [_answer(run, seen) for (run, _), seen in zip(self.others, code[1:], strict=True)]
+        seen = zip(code[1::3], code[2::3], code[3::3], strict=True)
+        answers = [_answer(run, *one) for (run, _), one in zip(self.others, seen, strict=True)]
         return Pattern(baseline=own, vendor=answers[0], further=tuple(answers[1:]))
 
     def items(self) -> Iterator[tuple[Pattern, int]]:
@@ -100,7 +103,7 @@ class Pairing:
     def places(self, wanted: Callable[[Pattern], bool]) -> Iterator[int]:
         """Rows of the baseline whose pattern is wanted, in order."""
         numbers = {number for number, pattern in enumerate(self.patterns) if wanted(pattern)}
-        return (place for place, number in enumerate(self.ids) if number in numbers)
+        return compress(range(len(self.ids)), map(numbers.__contains__, self.ids))
 
     def count(self, wanted: Callable[[Pattern], bool]) -> int:
         """How many rows have a wanted pattern."""
@@ -110,7 +113,7 @@ class Pairing:
         """Prompts as counts by pattern number, with how many prompts look alike; repeats of a prompt stay together."""
         repeated = self.baseline.repeated
         groups: dict[int, Counter[int]] = {content: Counter() for content in repeated}
-        alone = Counter(self.ids)
+        alone = self.counts.copy()
         if repeated:
             for content, number in zip(self.baseline.columns.content, self.ids, strict=True):
                 if content in repeated:
@@ -132,42 +135,43 @@ class Pairing:
     def token_differences(self, which: int = 0) -> Counter[tuple[int, int]]:
         """Prompt tokens of a run minus the baseline's, by number of turns, where both are known."""
         run, partners = self.others[which]
-        own, tokens = self.baseline.columns, run.columns.tokens
-        theirs = array("H", map(tokens.__getitem__, partners)) if len(tokens) else array("H")
-        conditions = map(NO_TOKENS.__ne__, own.tokens), map(NO_TOKENS.__ne__, theirs), map(NOBODY.__ne__, partners)
-        known = map(all, zip(*conditions, strict=False))
-        rows = zip(own.kind, map(sub, theirs, own.tokens), strict=False)
-        differences = Counter(compress(rows, known))
+        kinds, own = self.baseline.columns.kind, self.baseline.columns.tokens
+        theirs = beside(run.columns.tokens, partners, NO_TOKENS)
+        differences = Counter(zip(kinds, map(sub, theirs, own), strict=True))
+        for place in _unknown(own, theirs):  # taken back, because they are few
+            differences[kinds[place], theirs[place] - own[place]] -= 1
         result: Counter[tuple[int, int]] = Counter()
         for (kind, difference), count in differences.items():
-            result[self.baseline.kinds.kinds[kind].turns, token_difference(difference, 0)] += count
+            if count:
+                result[self.baseline.kinds.kinds[kind].turns, token_difference(difference, 0)] += count
         return result
 
 
-class _Numbers(dict[tuple[Any, ...], int]):
+class _Numbers(dict[tuple[int, ...], int]):
     """Numbers its keys in the order they are first asked for."""
 
-    def __missing__(self, key: tuple[Any, ...]) -> int:
+    def __missing__(self, key: tuple[int, ...]) -> int:
         number = self[key] = len(self)
         return number
 
 
-def _seen_from(baseline: RunData, other: RunData, partners: array[int]) -> Iterator[Any]:
+def _seen_from(baseline: RunData, other: RunData, partners: Partners) -> tuple[Iterable[int], ...]:
     """Per row of the baseline: the partner's kind, and whether payload and names are the same."""
-    own, columns = baseline.columns, other.columns
-    if not len(columns):
-        return repeat(NOBODY, len(partners))
-    # A row without partner (-1) looks at the last one here, and is set right below.
-    payloads, names = map(columns.payload.__getitem__, partners), map(columns.names.__getitem__, partners)
-    kinds = map(columns.kind.__getitem__, partners)
-    seen = zip(kinds, map(eq, own.payload, payloads), map(eq, own.names, names), strict=True)
-    if NOBODY not in partners:
-        return seen
-    return (NOBODY if partner == NOBODY else one for partner, one in zip(partners, seen, strict=True))
+    own, theirs = baseline.columns, other.columns
+    return (
+        beside(theirs.kind, partners, NO_KIND),
+        map(eq, own.payload, beside(theirs.payload, partners, 0)),
+        map(eq, own.names, beside(theirs.names, partners, 0)),
+    )
 
 
-def _answer(run: RunData, seen: Any) -> Answer:
-    if seen == NOBODY:
+def _answer(run: RunData, kind: int, same_payload: int, same_names: int) -> Answer:
+    if kind == NO_KIND:
         return Answer(kind=None)
-    kind, same_payload, same_names = seen
-    return Answer(kind=run.kinds.kinds[kind], same_payload=same_payload, same_names=same_names)
+    return Answer(kind=run.kinds.kinds[kind], same_payload=bool(same_payload), same_names=bool(same_names))
+
+
+def _unknown(own: array[int], theirs: array[int]) -> Iterator[int]:
+    """Rows of which one of both did not say the prompt's tokens."""
+    yield from (at for at, tokens in enumerate(own) if tokens == NO_TOKENS)
+    yield from (at for at, tokens in enumerate(theirs) if tokens == NO_TOKENS and own[at] != NO_TOKENS)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from toolcert.compare.columns import MASK_16, MASK_32
-from toolcert.compare.resultrows import Call
+from toolcert.compare.resultrows import Call, Function
 from toolcert.runs.codes import names_number, payload_number
 
 
@@ -22,12 +22,11 @@ _decode = msgspec.json.Decoder(float_hook=_plain_number).decode
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-def canonical_call(call: Call) -> bytes:
+def canonical_call(function: Function) -> bytes:
     """One call as bytes: equal calls, equal bytes.
 
     No arguments are the same as an empty object, and arguments that do not parse count as they stand.
     """
-    function = call.function
     arguments: Any = function.arguments
     try:
         arguments = _decode(arguments)
@@ -39,13 +38,13 @@ def canonical_call(call: Call) -> bytes:
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order, that are good within this process."""
     if len(calls) == 1:
-        call = calls[0]
-        return hash(canonical_call(call)) & MASK_32, hash(str(call.function.name)) & MASK_16
+        function = calls[0].function
+        return hash(canonical_call(function)) & MASK_32, hash(str(function.name)) & MASK_16
     names = tuple(sorted([str(call.function.name) for call in calls]))
-    return hash(tuple(sorted([canonical_call(call) for call in calls]))) & MASK_32, hash(names) & MASK_16
+    return hash(tuple(sorted([canonical_call(call.function) for call in calls]))) & MASK_32, hash(names) & MASK_16
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
     """The numbers that the codes of our runs have."""
-    digests = [sha256(canonical_call(call)).hexdigest() for call in calls]
+    digests = [sha256(canonical_call(call.function)).hexdigest() for call in calls]
     return payload_number(digests), names_number([str(call.function.name) for call in calls])

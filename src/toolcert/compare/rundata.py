@@ -24,6 +24,8 @@ _LOOKED_AT = 1000
 _LOOKED_AT_EVERY = 256
 """Rows further on of which one is looked at."""
 _MAX_GROUPS = 0xFFFF
+_LOOK = 1 << 16
+"""Bytes read at once when a row is looked up again: about as many as lie between a mark and a row."""
 
 
 class By(StrEnum):
@@ -144,7 +146,7 @@ class RunData:
     def line(self, place: int) -> bytes:
         """The line of the row at `place`, read again from the file."""
         offset, before = self.columns.mark_before(place)
-        with self.path.open("rb") as file:
+        with self.path.open("rb", buffering=_LOOK) as file:
             file.seek(offset)
             lines = (line for line in file if not line.isspace())
             return next(islice(lines, before, None))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from itertools import compress, islice
+from itertools import islice
 
 from toolcert.compare.answers import read_answer
-from toolcert.compare.matching import NOBODY
+from toolcert.compare.matching import NOBODY, Partners, matched_places
 from toolcert.compare.rundata import RunData
 from toolcert.core.errors import InputError
 from toolcert.core.values import JsonObject, Value
@@ -30,15 +29,15 @@ class Asked(Value):
         return [name for name in SAMPLING_FIELDS if self.baseline.get(name) != self.vendor.get(name)]
 
 
-def ask_again(baseline: RunData, vendor: RunData, partners: array[int]) -> list[Asked]:
+def ask_again(baseline: RunData, vendor: RunData, partners: Partners) -> list[Asked]:
     """What some rows spread over the whole ask, as far as both runs kept it."""
-    matched = compress(range(len(partners)), map(NOBODY.__ne__, partners))
     step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
-    looked_at = [_asked(baseline, vendor, place, partners) for place in islice(matched, 0, None, step)]
+    places = islice(matched_places(partners), 0, None, step)
+    looked_at = [_asked(baseline, vendor, place, partners) for place in places]
     return [asked for asked in looked_at if asked.baseline and asked.vendor]
 
 
-def _asked(baseline: RunData, vendor: RunData, place: int, partners: array[int]) -> Asked:
+def _asked(baseline: RunData, vendor: RunData, place: int, partners: Partners) -> Asked:
     return Asked(
         index=baseline.columns.index[place],
         baseline=read_answer(baseline, place).request,
@@ -47,7 +46,7 @@ def _asked(baseline: RunData, vendor: RunData, place: int, partners: array[int])
 
 
 def other_sampling(
-    baseline: RunData, vendor: RunData, partners: array[int], looked_at: Sequence[Asked] = ()
+    baseline: RunData, vendor: RunData, partners: Partners, looked_at: Sequence[Asked] = ()
 ) -> InputError | None:
     """What speaks against a comparison of differently asked questions.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
 from typing import Any
@@ -184,12 +185,24 @@ class SchemaJudge:
         return len(self._validators)
 
 
-def _compile(parameters: Any) -> Validator:
-    from jsonschema_rs import validator_for
+class _AnyJson:
+    """Absent or empty parameters: everything fits, and no library has to be loaded to say so."""
 
+    def is_valid(self, value: Any) -> bool:  # noqa: ARG002 - the interface of compiled schemas
+        return True
+
+    def iter_errors(self, value: Any) -> Iterator[Any]:  # noqa: ARG002
+        return iter(())
+
+
+def _compile(parameters: Any) -> Validator:
     schema = {} if parameters is None else parameters
+    if schema == {}:
+        return Validator(_AnyJson())
     if not isinstance(schema, dict | bool):
         return Validator(None, f"the schema is {type(schema).__name__}, not an object")
+    from jsonschema_rs import validator_for
+
     try:
         return Validator(validator_for(schema, validate_formats=False, offline=True))
     except ValueError as error:

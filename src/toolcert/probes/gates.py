@@ -12,10 +12,9 @@ from toolcert.probes.scorecard import Category, ModelSummary, ProbeSummary
 
 def check_gate_codes(codes: Sequence[str]) -> None:
     """Refuse a gate that could never close: a code or severity that does not exist."""
-    known = {kind.code for kind in catalogue()}
     severities = {severity.value for severity in Severity}
-    for code in codes:
-        if code not in severities and not any(code == one or code.startswith(f"{one}.") for one in known):
+    for code in [code for code in codes if code not in severities]:
+        if not any(code == kind.code or code.startswith(f"{kind.code}.") for kind in catalogue()):
             raise UsageError(
                 f"--fail-on {code}: no such finding or severity.", remedy="`toolcert findings` lists them."
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
@@ -91,6 +90,10 @@ def misspelt_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
     """Variables that are almost the name of an option, each with the name that was probably meant."""
     known = [option.variable for option in OPTIONS.values()]
     unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    if not unknown:
+        return []
+    from difflib import get_close_matches
+
     near = ((name, get_close_matches(name, known, n=1, cutoff=0.85)) for name in unknown)
     return [(name, meant[0]) for name, meant in near if meant]
 
