@@ -59,6 +59,31 @@ def test_any_sign_of_life_begins_the_count_anew(watch: OutageWatch, clock: Clock
     assert watch.gone("e") == ""
 
 
+@pytest.mark.parametrize("kind", [FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED])
+def test_a_server_that_only_errs_is_borne_ten_times_longer(watch: OutageWatch, clock: Clock, kind: FaultKind) -> None:
+    """A gateway says 502 for a dead server; a restart takes minutes."""
+    for clock.now in (0.0, 50.0, 99.0):
+        watch.saw(met(kind))
+    assert watch.gone("e") == ""
+    clock.now = 100.0
+    watch.saw(met(FaultKind.CONNECT))
+    assert watch.gone("e") == "e does not answer any more (nobody there)"
+
+
+def test_one_answer_forgives_all_errors(watch: OutageWatch, clock: Clock) -> None:
+    for clock.now, kind in ((0.0, FaultKind.SERVER_ERROR), (60.0, None), (120.0, FaultKind.SERVER_ERROR)):
+        watch.saw(met(kind))
+    for clock.now in (150.0, 180.0, 210.0):
+        watch.saw(met(FaultKind.SERVER_ERROR))
+    assert watch.gone("e") == ""
+
+
+def test_a_fault_of_the_request_is_an_answer(watch: OutageWatch, clock: Clock) -> None:
+    for clock.now in (0.0, 60.0, 120.0, 180.0):
+        watch.saw(met(FaultKind.REJECTED))
+    assert watch.gone("e") == ""
+
+
 async def test_a_run_ends_soon_after_its_endpoint_and_says_so() -> None:
     with Vendor(models=["faithful"]) as vendor:
         url = vendor.url

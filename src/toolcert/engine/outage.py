@@ -10,37 +10,60 @@ from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 
 CASES = 20
-"""Cases in a row that meet a lasting fault; a few may be bad luck."""
-SECONDS = 30.0
-"""Without any answer; servers are restarted, and balancers take a moment to notice."""
+"""Cases in a row that meet such a fault; a few may be bad luck."""
 LASTING = frozenset({FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS})
 """Faults that no later case can be expected to be free of."""
+_PASSING = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED})
+"""Faults of servers that are there but overloaded, or of a gateway whose servers are gone: they often pass."""
+SECONDS = 30.0
+"""Without any answer; servers are restarted, and balancers take a moment to notice."""
+_MORE_PATIENCE = 10
+"""So many times longer are passing faults borne."""
+
+
+class _Silence:
+    """Counts, for each endpoint, the cases in a row that met one of some faults."""
+
+    def __init__(self, kinds: frozenset[FaultKind], cases: int, seconds: float) -> None:
+        self._kinds = kinds
+        self._cases = cases
+        self._seconds = seconds
+        self._counted: dict[str, tuple[int, float]] = {}
+        """Endpoint to cases without an answer, and since when."""
+
+    def lasts(self, record: Record, now: float) -> Fault | None:
+        """The fault of this case, if there was nothing else for long enough."""
+        fault = fault_of(record, self._kinds)
+        if fault is None:
+            self._counted.pop(record.endpoint, None)
+            return None
+        cases, since = self._counted.get(record.endpoint, (0, now))
+        self._counted[record.endpoint] = (cases + 1, since)
+        return fault if cases + 1 >= self._cases and now - since >= self._seconds else None
 
 
 class OutageWatch:
-    """Counts, for each endpoint, the cases since it last answered."""
+    """Notices endpoints that have not answered for long."""
 
     def __init__(
         self, *, cases: int = CASES, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._cases = cases
-        self._seconds = seconds
         self._clock = clock
-        self._silent: dict[str, tuple[int, float]] = {}
-        """Endpoint to cases without an answer, and since when."""
+        self._silences = (
+            _Silence(LASTING, cases, seconds),
+            _Silence(LASTING | _PASSING, cases, seconds * _MORE_PATIENCE),
+        )
         self._gone: dict[str, str] = {}
 
     def saw(self, record: Record) -> None:
         """Take note of a finished case."""
-        fault = fault_of(record, LASTING)
-        if fault is None:
-            if record.outcome is not Outcome.SKIPPED:
-                self._silent.pop(record.endpoint, None)
+        if record.outcome is Outcome.SKIPPED:
             return
-        cases, since = self._silent.get(record.endpoint, (0, self._clock()))
-        self._silent[record.endpoint] = (cases + 1, since)
-        if cases + 1 >= self._cases and self._clock() - since >= self._seconds:
-            self._gone[record.endpoint] = f"{record.endpoint} does not answer any more ({fault.message})"
+        now = self._clock()
+        for silence in self._silences:
+            fault = silence.lasts(record, now)
+            if fault is not None:
+                self._gone[record.endpoint] = f"{record.endpoint} does not answer any more ({fault.message})"
 
     def gone(self, endpoint: str) -> str:
         """Why an endpoint is not asked any more; empty while it is."""
