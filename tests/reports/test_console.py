@@ -23,7 +23,7 @@ from toolcert.reports.console_probe import print_probe
 from toolcert.reports.console_record import print_record
 from toolcert.reports.console_verify import print_verify
 from toolcert.reports.labels import vendors_side_by_side
-from toolcert.reports.text import clock, cut, duration, fit, seconds, shorten, visible, visible_lines, width_of
+from toolcert.reports.text import clock, cut, duration, fit, listed, seconds, shorten, visible, visible_lines, width_of
 from toolcert.reports.verdicts import still_open
 from toolcert.verify.lookup import find_row
 from toolcert.verify.rejudge import manifest_of
@@ -193,3 +193,17 @@ def test_a_folder_is_not_called_a_report() -> None:
     assert printed(lambda console: print_probe(summary, console, run="runs/1")).rstrip().endswith("Run: runs/1")
     both = printed(lambda console: print_probe(summary, console, page="page.html", run="runs/1"))
     assert both.rstrip().endswith("Report: page.html")
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"), [(40, "11, 2345, 678, …"), (16, "11, 2345, 678, …"), (15, "11, 2345, …"), (3, "11, …")]
+)
+def test_no_row_number_is_cut(columns: int, shown: str) -> None:
+    """Half a number would be another row."""
+    assert listed([11, 2345, 678], 4, columns) == shown
+
+
+def test_all_rows_that_fit_are_listed_without_a_mark() -> None:
+    assert listed([11, 2345], 2, 8) == "11, 2345"
+    assert listed([11, 2345], 2, 7) == "11, …"
+    assert listed([], 0, 10) == ""

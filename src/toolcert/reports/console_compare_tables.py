@@ -19,10 +19,11 @@ from toolcert.reports.compare_words import (
     points,
     span,
 )
-from toolcert.reports.text import NO_VALUE, count, fit
+from toolcert.reports.text import NO_VALUE, count, fit, listed
 
 _ANSWERS = {MarginOutcome.PASSED: "yes", MarginOutcome.FAILED: "no", MarginOutcome.INCONCLUSIVE: "undecided"}
-_SHOWN_BUCKET_ROWS = 6
+_ROWS_COLUMNS = 22
+"""Left beside the counts for row numbers."""
 
 
 def matrix(vendor: VendorComparison) -> Iterator[str]:
@@ -91,7 +92,7 @@ def schema(vendor: VendorComparison) -> Iterator[str]:
     yield _judged("Answers with only valid calls", _of(own.valid_responses), _of(theirs.valid_responses))
     for bucket in dict.fromkeys((*own.buckets, *theirs.buckets)):
         found = sorted({*own.rows.get(bucket, ()), *theirs.rows.get(bucket, ())})
-        shown = ", ".join(map(str, found[:_SHOWN_BUCKET_ROWS])) + (", …" if len(found) > _SHOWN_BUCKET_ROWS else "")
+        shown = listed(found, len(found), _ROWS_COLUMNS)
         line = _judged(bucket_name(bucket), count(own.buckets.get(bucket, 0)), count(theirs.buckets.get(bucket, 0)))
         yield f"{fit(line, 51)} rows {shown}"
     if own.coercible.n:

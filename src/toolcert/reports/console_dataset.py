@@ -32,7 +32,7 @@ def problem_lines(report: DatasetReport) -> Iterator[str]:
         yield f"no problem in {plural(report.lines, 'line')}"
     for problem in report.problems:
         lines = list(dict.fromkeys(str(example.row) for example in problem.examples))
-        more = ", ..." if problem.rows > len(lines) else ""
+        more = ", …" if problem.rows > len(lines) else ""
         where = f"{'line' if problem.rows == 1 else 'lines'} {', '.join(lines)}{more}"
         yield f"{problem.severity.value:<8} {problem.code:<24} {count(problem.rows):>6}   {where}"
 

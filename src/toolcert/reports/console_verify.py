@@ -12,6 +12,7 @@ from toolcert.reports.text import (
     count,
     duration,
     fit,
+    listed,
     percent,
     plural,
     seconds,
@@ -119,14 +120,15 @@ def _finding(found: FindingLine, head: str, width: int) -> Line:
     line = Line(f"{head:<9} ")
     line.append(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
     line.append(f"{found.code:<26} {count(found.rows):>5}   ")
-    line.append(shorten(_which(found), max(20, width - len(line.plain))), "dim")
+    line.append(_which(found, max(20, width - len(line.plain))), "dim")
     return line
 
 
-def _which(found: FindingLine) -> str:
-    rows = ", ".join(str(example.row) for example in found.examples)
-    more = ", ..." if found.rows > len(found.examples) else ""
-    return f"{'row' if found.rows == 1 else 'rows'} {rows}{more}" if rows else found.title
+def _which(found: FindingLine, columns: int) -> str:
+    if not found.examples:
+        return shorten(found.title, columns)
+    head = "row " if found.rows == 1 else "rows "
+    return head + listed([example.row for example in found.examples], found.rows, columns - len(head))
 
 
 def _dataset(summary: VerifySummary) -> Iterator[Line]:

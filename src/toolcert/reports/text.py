@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 THIN_SPACE = "\u2009"
 NO_VALUE = "–"
@@ -66,6 +67,15 @@ def shorten(text: str, columns: int) -> str:
 def cut(text: str, characters: int) -> str:
     """`text` cut to at most so many characters, the cut marked; quick on texts of any length."""
     return text if len(text) <= characters else f"{text[: characters - 1]}…"
+
+
+def listed(items: Sequence[object], total: int, columns: int) -> str:
+    """As many items as fit, none of them cut, and a mark where there are more."""
+    for shown in range(len(items), 0, -1):
+        text = ", ".join(map(str, items[:shown])) + (", …" if total > shown else "")
+        if width_of(text) <= columns or shown == 1:
+            return text
+    return ""
 
 
 def count(number: int) -> str:
