@@ -8,7 +8,7 @@ from toolcert.compare.comparison import Comparison, Figure, MarginTest, Missing,
 from toolcert.compare.rundata import By
 from toolcert.compare.verdict import p_words
 from toolcert.core.statistics import Interval
-from toolcert.reports.text import NO_VALUE, count, percent, plural
+from toolcert.reports.text import NO_VALUE, count, percent, plural, visible
 
 FIGURE_NAMES = {
     "agreement": "Agreement",
@@ -20,7 +20,7 @@ FIGURE_NAMES = {
     "tool_name": "Tool name",
     "call_count": "Number of calls",
     "arguments": "All arguments",
-    "parameters": "Each parameter",
+    "parameters": "Parameters",
     "prompt_tokens": "Prompt tokens equal",
 }
 MARGIN_NAMES = {
@@ -30,6 +30,8 @@ MARGIN_NAMES = {
     "agreement": "Decides like the baseline",
     "payload": "Calls like the baseline",
 }
+_WIDE = 0.05
+"""An interval as wide as this needs no third digit."""
 _TESTS = {"agreement": "decision"}
 """The test of chance beside a margin, where it has another name."""
 FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
@@ -84,7 +86,7 @@ def group_title(by: str | None) -> str:
 
 def figure_name(figure: Figure) -> str:
     """A figure in words."""
-    return FIGURE_NAMES.get(figure.name, figure.name) + (" (sample)" if figure.sampled else "")
+    return FIGURE_NAMES.get(figure.name, figure.name) + (", sampled" if figure.sampled else "")
 
 
 def bucket_name(bucket: str) -> str:
@@ -100,8 +102,11 @@ def decimal(value: float | None) -> str:
 
 
 def span(interval: Interval | None) -> str:
-    """An interval as people read it."""
-    return NO_VALUE if interval is None else f"{interval.lower:.2f} to {interval.upper:.2f}"
+    """An interval as people read it, with as many digits as tell its ends apart."""
+    if interval is None:
+        return NO_VALUE
+    digits = 2 if interval.upper - interval.lower >= _WIDE else 3
+    return f"{interval.lower:.{digits}f} to {interval.upper:.{digits}f}"
 
 
 def confidence(comparison: Comparison) -> str:
@@ -164,3 +169,10 @@ def missing_line(missing: Missing) -> str:
     if missing.baseline_failed:
         parts.append(f"{count(missing.baseline_failed)} without an answer of the baseline")
     return f"Left out: {', '.join(parts)}" if parts else ""
+
+
+def missing_reasons(missing: Missing) -> list[str]:
+    """Why the vendor gave no answer, the commonest first; of many rows only the first were looked at."""
+    looked_at = sum(missing.reasons.values())
+    of = f" of the first {count(looked_at)}" if looked_at < missing.vendor_failed else ""
+    return [f"{visible(reason)} ({count(rows)}{of})" for reason, rows in missing.reasons.items()]

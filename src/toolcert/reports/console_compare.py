@@ -18,6 +18,7 @@ from toolcert.reports.compare_words import (
     group_title,
     matching_line,
     missing_line,
+    missing_reasons,
 )
 from toolcert.reports.console_compare_tables import evidence, figures, groups, margins, matrix, schema
 from toolcert.reports.text import count, fit, shorten, visible
@@ -27,6 +28,8 @@ _SHOWN_ROWS = 3
 _WIDTH = 78
 """What tables and excerpts keep to."""
 _NARROWEST = 40
+_LONGEST_CURL = 1000
+"""A real request has pages of tools; such a command would push all else off the screen."""
 
 
 def compare_lines(comparison: Comparison, width: int | None = None) -> Iterator[str]:
@@ -99,8 +102,7 @@ class _Page:
         left_out = missing_line(vendor.missing)
         if left_out:
             yield from self.prose(left_out)
-            reasons = vendor.missing.reasons.items()
-            yield from (f"  {count(rows)}x {shorten(visible(why), _WIDTH - 6)}" for why, rows in reasons)
+            yield from (f"  {shorten(reason, _WIDTH)}" for reason in missing_reasons(vendor.missing))
 
     def _findings(self, vendor: VendorComparison) -> Iterator[str]:
         histogram = vendor.tokens.histogram
@@ -130,7 +132,8 @@ def _row(row: TellingRow) -> Iterator[str]:
     yield f"  baseline  {_answer(row.baseline)}"
     yield f"  vendor    {_answer(row.vendor)}"
     if row.curl:
-        yield click.style(f"  {visible(row.curl)}", dim=True)
+        long = f"curl: {count(len(row.curl))} characters; the HTML and JSON reports have it"
+        yield click.style(f"  {visible(row.curl) if len(row.curl) <= _LONGEST_CURL else long}", dim=True)
 
 
 def _answer(answer: GivenAnswer) -> str:

@@ -22,7 +22,7 @@ from toolcert.reports.compare_words import (
 from toolcert.reports.text import NO_VALUE, count, fit, listed
 
 _ANSWERS = {MarginOutcome.PASSED: "yes", MarginOutcome.FAILED: "no", MarginOutcome.INCONCLUSIVE: "undecided"}
-_ROWS_COLUMNS = 22
+_ROWS_COLUMNS = 12
 """Left beside the counts for row numbers."""
 
 
@@ -42,7 +42,7 @@ def matrix(vendor: VendorComparison) -> Iterator[str]:
 
 def figures(vendor: VendorComparison) -> Iterator[str]:
     """Every figure beside its ceiling."""
-    yield click.style(f"{fit('MEASURE', 19)} VENDOR INTERVAL      CEILING INTERVAL      SHARE", dim=True)
+    yield click.style(f"{fit('MEASURE', 19)} VENDOR INTERVAL        CEILING INTERVAL       SHARE", dim=True)
     family = ""
     for figure in vendor.figures:
         if figure.family != family:
@@ -55,8 +55,8 @@ def _figure(figure: Figure) -> str:
     share = NO_VALUE if figure.share is None else f"{100 * figure.share:.0f} %"
     standing = figure.standing if figure.ceiling is not None else ""
     return (
-        f"{fit(figure_name(figure), 19)} {decimal(figure.value):<6} {span(figure.interval):<13} "
-        f"{decimal(figure.ceiling):<7} {span(figure.ceiling_interval):<13} {share:<5} {standing}"
+        f"{fit(figure_name(figure), 19)} {decimal(figure.value):<6} {span(figure.interval):<15} "
+        f"{decimal(figure.ceiling):<6} {span(figure.ceiling_interval):<15} {share:<5} {standing}"
     ).rstrip()
 
 
@@ -87,32 +87,32 @@ def evidence(vendor: VendorComparison) -> Iterator[str]:
 def schema(vendor: VendorComparison) -> Iterator[str]:
     """How the calls of both stand to their schemas."""
     own, theirs = vendor.schema, vendor.baseline_schema
-    yield click.style(f"{fit('SCHEMA OF THE CALLS', 31)} {fit('VENDOR', 14)} BASELINE", dim=True)
+    yield click.style(f"{fit('SCHEMA OF THE CALLS', 31)} {fit('VENDOR', 18)} BASELINE", dim=True)
     yield _judged("Valid calls", _of(own.accuracy), _of(theirs.accuracy))
     yield _judged("Answers with only valid calls", _of(own.valid_responses), _of(theirs.valid_responses))
     for bucket in dict.fromkeys((*own.buckets, *theirs.buckets)):
         found = sorted({*own.rows.get(bucket, ()), *theirs.rows.get(bucket, ())})
         shown = listed(found, len(found), _ROWS_COLUMNS)
-        line = _judged(bucket_name(bucket), count(own.buckets.get(bucket, 0)), count(theirs.buckets.get(bucket, 0)))
-        yield f"{fit(line, 51)} rows {shown}"
+        counts = count(own.buckets.get(bucket, 0)), count(theirs.buckets.get(bucket, 0))
+        yield f"{_judged(bucket_name(bucket), *counts):<60} rows {shown}"
     if own.coercible.n:
         yield _judged("Invalid, mended by coercion", _of(own.coercible), "")
 
 
 def _judged(name: str, vendor: str, baseline: str) -> str:
-    return f"{fit(name, 31)} {fit(vendor, 14)} {baseline}".rstrip()
+    return f"{fit(name, 31)} {fit(vendor, 18)} {baseline}".rstrip()
 
 
 def groups(vendor: VendorComparison, title: str) -> Iterator[str]:
     """The figures of each part of the rows."""
     if not vendor.groups:
         return
-    yield click.style(f"{fit(title.upper(), 31)} {'ROWS':>7}  AGREES INTERVAL      CEILING ARGUMENTS", dim=True)
+    yield click.style(f"{fit(title.upper(), 31)} {'ROWS':>7}  AGREES INTERVAL        CEILING ARGUMENTS", dim=True)
     for group in vendor.groups:
         ceiling = decimal(group.ceiling.value) if group.ceiling is not None else NO_VALUE
         yield (
             f"{fit(group.name, 31)} {round(group.cells.n):>7}  {decimal(group.agreement.value):<6} "
-            f"{span(group.agreement.interval):<13} {ceiling:<7} {decimal(group.arguments.value)}"
+            f"{span(group.agreement.interval):<15} {ceiling:<7} {decimal(group.arguments.value)}"
         )
 
 

@@ -19,7 +19,7 @@ from toolcert.compare.confusion import Confusion
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
-from toolcert.reports.compare_words import VERDICT_ROLES, bucket_name, callers_line, decimal
+from toolcert.reports.compare_words import VERDICT_ROLES, bucket_name, callers_line, decimal, missing_reasons
 from toolcert.reports.html.charts.forest import ForestLine
 from toolcert.reports.html.compare.figures import Family, families, forest_line
 from toolcert.reports.html.compare.questions import ChanceRow, MarginRow, chance_rows, margin_rows, reach
@@ -151,7 +151,7 @@ def _without_trivial(line: ForestLine | None) -> ForestLine | None:
 
 def _facts(vendor: VendorComparison) -> tuple[tuple[str, str], ...]:
     missing = vendor.missing
-    reasons = ", ".join(f"{visible(reason)} ({count(rows)})" for reason, rows in list(missing.reasons.items())[:3])
+    reasons = ", ".join(missing_reasons(missing)[:3])
     pairs = (
         ("Model", shorten(visible(vendor.side.model), 80)),
         ("Rows compared", count(vendor.compared)),
