@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -313,3 +314,19 @@ def test_a_dead_endpoint_among_several_is_left_out_and_named(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "127.0.0.1:1 is left out" in done.stderr
     assert "faithful" in done.stdout
+
+
+def test_every_report_names_an_endpoint_that_could_not_be_measured_and_no_gate_lets_it_pass(tmp_path: Path) -> None:
+    reports = ["--json", "r.json", "--html", "r.html", "--junit", "r.xml", "--markdown", "r.md"]
+    with Vendor(models=["faithful"]) as vendor:
+        asked = ["probe", vendor.url, "http://127.0.0.1:1", "--suite", "quick", "-n", "1"]
+        done = toolcert(*asked, "--fail-under", "50", *reports, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "127.0.0.1:1 could not be measured" in done.stderr
+    assert "Not measured: 127.0.0.1:1." in done.stdout
+    for name in reports[1::2]:
+        assert "127.0.0.1:1" in (tmp_path / name).read_text(), name
+    suites = ET.parse(tmp_path / "r.xml").getroot()
+    assert [case.get("classname") for case in suites.iter("testcase") if case.find("error") is not None] == [
+        "127.0.0.1:1"
+    ]

@@ -163,6 +163,7 @@ class ProbeJob:
             toolcert=__version__,
             endpoints=tuple(endpoint.spec for endpoint in endpoints),
             models={name: tuple(models) for name, models in self.models.items()},
+            unreachable=self.left_out,
             suite=None if self.options.probe or self.options.scenario else self.options.suite,
             probes=tuple(probe.name for probe in self.probes),
             iterations=self.options.iterations,

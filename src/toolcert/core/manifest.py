@@ -33,6 +33,8 @@ class Manifest(Value):
     endpoints: tuple[EndpointSpec, ...] = ()
     models: dict[str, tuple[ModelInfo, ...]] = {}
     """Endpoint name to its models, those not asked included."""
+    unreachable: dict[str, str] = {}
+    """Endpoints that were asked for their models in vain, with the reason; nothing of them was measured."""
     suite: str | None = None
     probes: tuple[str, ...] = ()
     iterations: int | None = None

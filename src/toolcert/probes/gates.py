@@ -22,7 +22,13 @@ def check_gate_codes(codes: Sequence[str]) -> None:
 
 def failed_gates(summary: ProbeSummary, fail_under: float | None, fail_on: Sequence[str]) -> list[str]:
     """One line for each gate that closed."""
-    return [*_scores(summary, fail_under), *_findings(summary, fail_on)]
+    unmeasured = _unmeasured(summary) if fail_under is not None or fail_on else ()
+    return [*unmeasured, *_scores(summary, fail_under), *_findings(summary, fail_on)]
+
+
+def _unmeasured(summary: ProbeSummary) -> Iterator[str]:
+    """Endpoints that nothing is known of do not pass any gate."""
+    return (f"{name} could not be measured: {reason}" for name, reason in summary.unreachable.items())
 
 
 def _scores(summary: ProbeSummary, fail_under: float | None) -> Iterator[str]:

@@ -249,6 +249,8 @@ class ProbeSummary(Value):
     versions: dict[str, str] = {}
     """Of the software that made the run, where that can change what it says."""
     endpoints: tuple[EndpointSpec, ...] = ()
+    unreachable: dict[str, str] = {}
+    """Endpoints that gave no list of models, with the reason: they have no line among the models."""
     probes: tuple[ProbeColumn, ...] = ()
     models: tuple[ModelSummary, ...] = ()
     """Best first; every model of the run is here."""

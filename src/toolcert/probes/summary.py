@@ -24,7 +24,7 @@ from toolcert.probes.scorecard import (
 )
 from toolcert.probes.sightings import WEIGHT, Sightings
 from toolcert.probes.suites import find_suite, weights_of
-from toolcert.probes.wording import further_lines, headline
+from toolcert.probes.wording import further_lines, headline, unreachable_lines
 
 __all__ = ["ProbeSummary", "Summariser", "summarise"]
 
@@ -75,7 +75,10 @@ class Summariser:
             toolcert=self._manifest.toolcert,
             started_at=self._manifest.started_at,
             headline=headline(totals, self._suite),
-            lines=tuple(further_lines(models, causes, several=len(self._manifest.models) > 1)),
+            lines=(
+                *unreachable_lines(self._manifest.unreachable),
+                *further_lines(models, causes, several=len(self._manifest.models) > 1),
+            ),
             finished_at=finished_at or self._manifest.finished_at,
             interrupted=self._manifest.interrupted,
             suite=self._manifest.suite,
@@ -83,6 +86,7 @@ class Summariser:
             threshold=self._manifest.threshold,
             versions=self._manifest.versions,
             endpoints=self._manifest.endpoints,
+            unreachable=self._manifest.unreachable,
             probes=self._columns,
             models=models,
             causes=causes,

@@ -42,6 +42,11 @@ def further_lines(models: Sequence[ModelSummary], causes: Sequence[Cause], *, se
     yield from _left_out(models)
 
 
+def unreachable_lines(unreachable: Mapping[str, str]) -> Iterator[str]:
+    """Which endpoints nothing is said about, and why."""
+    return (f"Not measured: {name}. {reason}" for name, reason in unreachable.items())
+
+
 def _fault_to_know(causes: Sequence[Cause]) -> Iterator[str]:
     if causes and causes[0].severity != "note":
         worst = causes[0]

@@ -10,9 +10,14 @@ from toolcert.reports.labels import label_of
 
 def probe_junit(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:
     """The report of a probe run."""
-    return junit(
-        (label_of(summary, model), summary.started_at, _cases(summary, model, extras)) for model in summary.models
-    )
+    suites = [(label_of(summary, model), _cases(summary, model, extras)) for model in summary.models]
+    suites += [(name, [_unreachable(name, reason, extras)]) for name, reason in summary.unreachable.items()]
+    return junit((name, summary.started_at, cases) for name, cases in suites)
+
+
+def _unreachable(name: str, reason: str, extras: Extras) -> Case:
+    """An endpoint without a list of models, as a case of its own: otherwise it would be missing silently."""
+    return Case(classname=name, name="models", tag=Tag(extras.not_measured.value), message=reason)
 
 
 def _cases(summary: ProbeSummary, model: ModelSummary, extras: Extras) -> list[Case]:
