@@ -110,3 +110,11 @@ def test_the_library_writes_the_same(probe_run: Path) -> None:
     toolcert("report", probe_run, "--json", "command.json")
     assert Path("library.json").read_bytes() == Path("command.json").read_bytes()
     assert loaded.job == "probe"
+
+
+def test_standard_output_by_another_name_carries_the_report_alone(probe_run: Path) -> None:
+    expected = toolcert("report", probe_run, "--json", "-").stdout
+    assert toolcert("report", probe_run, "--json", "/proc/self/fd/1").stdout == expected
+    both = toolcert("report", probe_run, "--json", "-", "--csv", "/proc/self/fd/1")
+    assert both.exit_code == 2
+    assert "--json and --csv both go to standard output" in both.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.reports.destinations import STDOUT
+from toolcert.reports.destinations import STDOUT, place
 from toolcert.reports.extras import Extras, NotMeasuredAs, Section
 from toolcert.reports.formats import check_destinations, formats, write_reports
 from toolcert.settings import Settings
@@ -14,7 +14,7 @@ from toolcert.verify.rules import Rules
 def destinations(settings: Settings, job: str) -> dict[str, str]:
     """Format to file, of the formats that were asked for; ask before measuring, it refuses collisions."""
     given = {name: getattr(settings, name) for name in formats(job) if name in settings}
-    wanted = {name: value for name, value in given.items() if value is not None}
+    wanted = {name: place(value) for name, value in given.items() if value is not None}
     check_destinations(wanted)
     return wanted
 

@@ -10,7 +10,7 @@ from toolcert.core.errors import MissingExtraError
 from toolcert.history import tables
 from toolcert.history.observation import Observation
 from toolcert.history.store import HistoryStore
-from toolcert.runs.files import output_errors, write_whole
+from toolcert.runs.files import write_whole
 
 
 def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
@@ -32,9 +32,9 @@ def export_parquet(store: HistoryStore, path: Path, *, since: str | None = None)
     kinds = {int: arrow.int64(), float: arrow.float64()}
     columns = [(column.name, kinds.get(column.type.python_type, arrow.string())) for column in tables.observations.c]
     table = arrow.Table.from_pylist(rows, schema=arrow.schema([*columns, ("findings", arrow.string())]))
-    with output_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        parquet.write_table(table, path)
+    file = arrow.BufferOutputStream()
+    parquet.write_table(table, file)
+    write_whole(path, [file.getvalue()])
     return len(rows)
 
 

@@ -1,4 +1,4 @@
-"""Where a report goes: a file that is whole or not there, or standard output."""
+"""Where a report goes: a file that is whole or not there, a pipe, or standard output."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import sys
 from pathlib import Path
 
 from toolcert.core.errors import OutputError
-from toolcert.runs.files import write_whole
+from toolcert.runs.files import open_descriptor, write_whole
 
 STDOUT = "-"
+_STDOUT_DESCRIPTOR = 1
+
+
+def place(destination: str) -> str:
+    """A destination as given, with one name for standard output however it was called."""
+    return STDOUT if open_descriptor(Path(destination)) == _STDOUT_DESCRIPTOR else destination
 
 
 def deliver(content: str | bytes, destination: str) -> None:
     """Write a report to `destination`; `-` is standard output."""
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    if destination != STDOUT:
+    if place(destination) != STDOUT:
         write_whole(Path(destination), [data])
         return
     try:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from toolcert.core.errors import OutputError
+
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 @contextmanager
@@ -16,26 +24,71 @@ def output_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        choose = "Free some space or choose" if error.errno in _FULL else "Choose"
         raise OutputError(
             f"cannot write {path}: {error.strerror or error}.",
-            remedy="Free some space or choose another place; what was written before is whole.",
+            remedy=f"{choose} another place; what was written before is whole.",
         ) from error
 
 
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
-    """Replace `path` by `chunks` in one step: a crash leaves the old file or the new one."""
-    import tempfile  # slow to load, and most commands write no such file
+    """Replace `path` by `chunks` in one step: a crash leaves the old file or the new one.
 
+    A link stays a link to the file that is replaced, and the file keeps its mode. What is no file (a pipe, a device)
+    cannot be replaced: it is written to.
+    """
     with output_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(chunks)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        descriptor = open_descriptor(path)
+        if descriptor is not None:
+            _write_through(os.dup(descriptor), chunks)
+            return
+        target = Path(os.path.realpath(path))
+        mode = _mode(target)
+        if mode is None or stat.S_ISREG(mode):
+            _replace(target, chunks, mode)
+        else:
+            _write_through(_opened(target, mode), chunks)
+
+
+def open_descriptor(path: Path) -> int | None:
+    """The descriptor that a name like /dev/stdout or /dev/fd/63 stands for.
+
+    Opened by name it would be cut and written from its start, which a file that others write to does not survive.
+    """
+    found = _DESCRIPTOR.fullmatch(path.as_posix())
+    return int(found.group(1)) if found else _STANDARD.get(path.as_posix())
+
+
+def _mode(target: Path) -> int | None:
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _opened(target: Path, mode: int) -> int:
+    if stat.S_ISBLK(mode):  # nobody wants a report in place of a file system
+        raise OSError(errno.EINVAL, "is a block device")
+    return os.open(target, os.O_WRONLY)
+
+
+def _write_through(descriptor: int, chunks: Iterable[bytes]) -> None:
+    with os.fdopen(descriptor, "wb") as file:
+        file.writelines(chunks)
+
+
+def _replace(target: Path, chunks: Iterable[bytes], mode: int | None) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.urandom(6).hex()}")
+    descriptor = os.open(draft, _NEW, 0o666)  # not tempfile's 0o600: a new file gets the mode that the umask says
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                draft.chmod(stat.S_IMODE(mode))
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
