@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 
 from toolcert.api.probing import ProbeOptions, ProbeRun, summary_of
-from toolcert.api.publishing import Publication, publish
+from toolcert.api.publishing import Forgotten, Publication, publish
 from toolcert.api.remembering import remember
 from toolcert.api.running import RUNS
 from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.values import Value
 from toolcert.history.observation import Observation, StoredRun
-from toolcert.history.recording import day_of
+from toolcert.history.recording import day_that_came
 from toolcert.history.store import HistoryStore
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.reports.readme import check_markers
@@ -24,6 +24,8 @@ from toolcert.runs.reader import is_run, read_manifest
 
 Ask = Callable[[ProbeOptions], ProbeRun | None]
 """Does the probing; None where it was only planned."""
+Tell = Callable[[Forgotten], None]
+"""Is told what was deleted because it was too old."""
 
 
 class DailyOptions(Value):
@@ -42,24 +44,24 @@ class DailyOptions(Value):
     days: int = 90
 
 
-def daily(probing: ProbeOptions, options: DailyOptions, ask: Ask) -> ProbeRun | None:
+def daily(probing: ProbeOptions, options: DailyOptions, ask: Ask, tell: Tell) -> ProbeRun | None:
     """One day: what is already measured is not asked again; an outage is remembered and told, then raised."""
+    day = day_that_came(options.date)
     if options.readme is not None:
         check_markers(Path(options.readme))
     HistoryStore(options.history).close()  # an unusable one must be known before anything is paid for
-    day = options.date or day_of(time.time())
     folder = Path(options.runs) / f"daily-{day}"
     publication = _publication(options, day, folder)
     try:
         result = _complete(folder, probing) or ask(msgspec.structs.replace(probing, output=str(folder)))
     except NothingMeasuredError as error:
         if _remember_outage(options, day, error.message):
-            publish(publication, summary_of(folder, probing.prices) if is_run(folder) else None)
+            tell(publish(publication, summary_of(folder, probing.prices) if is_run(folder) else None))
         raise
     if result is not None and not result.interrupted:
         # One name a day: a later run of the day replaces an earlier one, also that of another machine.
         remember(msgspec.structs.replace(result.summary, run=_run_id(options, day)), options.history, day=day)
-        publish(publication, result.summary)
+        tell(publish(publication, result.summary))
     return result
 
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 
 from toolcert.core.values import Value
 from toolcert.history.overview import Overview, overview
+from toolcert.history.recording import today
 from toolcert.history.store import HistoryStore
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.reports.extras import Extras
@@ -40,10 +41,32 @@ class Publication(Value):
     days: int
 
 
-def publish(what: Publication, summary: ProbeSummary | None) -> None:
-    """Write the day's pages; without a summary (nothing could be asked) a day's page is its history, if it has none."""
+class Forgotten(Value):
+    """How much was deleted because it was older than the retention."""
+
+    before: str
+    """The first day that is kept."""
+    pages: int = 0
+    runs: int = 0
+    rows: int = 0
+    """Runs that the history no longer knows."""
+
+    def __bool__(self) -> bool:
+        return bool(self.pages or self.runs or self.rows)
+
+
+def publish(what: Publication, summary: ProbeSummary | None) -> Forgotten:
+    """Forget what is too old and write the day's pages.
+
+    Without a summary (nothing could be asked) a day's page is its history, if it has none.
+    """
+    forgotten = prune(what)
+    _write_pages(what, summary)
+    return forgotten
+
+
+def _write_pages(what: Publication, summary: ProbeSummary | None) -> None:
     folder = Path(what.report_dir)
-    prune(what)
     with HistoryStore(what.history) as store:
         if store.last_day() is None:
             return  # nothing was ever measured, so there is nothing to tell
@@ -79,19 +102,20 @@ def _link(target: Path, page: Path) -> str:
     return PurePath(os.path.relpath(target, page.parent)).as_posix()
 
 
-def prune(what: Publication) -> None:
+def prune(what: Publication) -> Forgotten:
     """Forget pages, runs and history of days before the retention; the date in the name counts, not the file's."""
-    first = (date.fromisoformat(what.day) - timedelta(days=what.retention - 1)).isoformat()
-    for day, page in _dated(Path(what.report_dir), _REPORT):
-        if day < first:
-            with output_errors(page):
-                page.unlink()
-    for day, run in _dated(Path(what.runs), _RUN):
-        if day < first and is_run(run):
-            with output_errors(run):
-                shutil.rmtree(run)
+    last = date.fromisoformat(min(what.day, today()))  # a day that is yet to come makes nothing old
+    first = (last - timedelta(days=what.retention - 1)).isoformat()
+    pages = [page for day, page in _dated(Path(what.report_dir), _REPORT) if day < first]
+    runs = [run for day, run in _dated(Path(what.runs), _RUN) if day < first and is_run(run)]
+    for page in pages:
+        with output_errors(page):
+            page.unlink()
+    for run in runs:
+        with output_errors(run):
+            shutil.rmtree(run)
     with HistoryStore(what.history) as store:
-        store.forget_before(first)
+        return Forgotten(before=first, pages=len(pages), runs=len(runs), rows=store.forget_before(first))
 
 
 def _dated(folder: Path, name: re.Pattern[str]) -> list[tuple[str, Path]]:

@@ -8,7 +8,7 @@ from toolcert.api.probing import summary_of
 from toolcert.core.errors import InputError
 from toolcert.history.drift import BUDGET
 from toolcert.history.overview import Overview, overview
-from toolcert.history.recording import observations, stored_run
+from toolcert.history.recording import day_that_came, observations, stored_run
 from toolcert.history.store import HistoryStore
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.runs.reader import read_manifest
@@ -21,7 +21,7 @@ def add_run(folder: Path | str, history: str, *, day: str | None = None) -> Prob
     if manifest.job != "probe":
         raise InputError(f"{folder} is a {manifest.job} run; the history keeps probe runs.")
     summary = summary_of(folder)
-    remember(summary, history, day=day)
+    remember(summary, history, day=day and day_that_came(day))
     return summary
 
 

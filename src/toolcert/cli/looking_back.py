@@ -17,7 +17,7 @@ from toolcert.core.errors import ExitCode
 from toolcert.history.overview import Overview
 from toolcert.history.store import HistoryStore
 from toolcert.reports import console_history
-from toolcert.reports.destinations import STDOUT, deliver
+from toolcert.reports.destinations import STDOUT, deliver, place
 from toolcert.reports.json_history import document
 from toolcert.reports.text import plural
 from toolcert.settings import Settings
@@ -76,7 +76,7 @@ def show(model: str | None, settings: Settings) -> int:
     found = _overview(model, settings)
     if settings.html is not None:
         _write_page(found, settings.html)
-    if settings.html != STDOUT:
+    if settings.html is None or place(settings.html) != STDOUT:
         _deliver(found, settings, console_history.timeline)
     return ExitCode.OK
 
@@ -123,7 +123,7 @@ def _write_page(found: Overview, destination: str) -> None:
 def _deliver(found: Overview, settings: Settings, view: View) -> int:
     if settings.json is not None:
         deliver(document(found), settings.json)
-    if settings.json != STDOUT:
+    if settings.json is None or place(settings.json) != STDOUT:
         console = stdout_console()
         for line in view(found, console):
             console.print(line, soft_wrap=True, highlight=False)

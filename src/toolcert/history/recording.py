@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from toolcert.core.errors import UsageError
 from toolcert.history.observation import Observation, SeenFinding, StoredRun
 from toolcert.probes.scorecard import Category, Cell, FindingCount, ModelSummary, ProbeSummary
 
@@ -39,6 +41,20 @@ def observations(summary: ProbeSummary, day: str | None = None) -> Iterator[Obse
 def day_of(at: float) -> str:
     """The UTC date of a moment."""
     return datetime.fromtimestamp(at, UTC).date().isoformat()
+
+
+def today() -> str:
+    """The UTC date."""
+    return day_of(time.time())
+
+
+def day_that_came(day: str | None) -> str:
+    """`day`, or today; one that is yet to come is a slip, and everything up to it would count as old."""
+    if day and day > today():
+        raise UsageError(
+            f"--date {day} is yet to come: today is {today()} (UTC).", remedy="Name a day that has begun, or none."
+        )
+    return day or today()
 
 
 def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: str) -> Observation:

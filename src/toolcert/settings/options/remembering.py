@@ -56,7 +56,7 @@ DAILY: tuple[Option, ...] = (
         group=_DAILY,
         kind=Day(),
         in_file=False,
-        help="The day the run counts for (otherwise today, UTC).",
+        help="The day the run counts for, not one to come (otherwise today, UTC).",
     ),
     Option(
         name="retention",
