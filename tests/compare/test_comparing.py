@@ -416,3 +416,40 @@ def test_a_comparison_is_a_plain_value(tmp_path):
     base, other = write_run(tmp_path / "a", rows), write_run(tmp_path / "b", changed(rows, r1={"called": False}))
     comparison = compare([str(base)], [str(other)], Options(by=By.TURNS))
     assert msgspec.json.decode(msgspec.json.encode(comparison), type=type(comparison)) == comparison
+
+
+@pytest.mark.parametrize("match", Match)
+def test_repeats_are_resampled_together_however_rows_are_matched(tmp_path, match):
+    """Thirty questions asked twenty times are thirty prompts, not six hundred."""
+    rng = random.Random(5)
+    chances = [rng.choice((0.1, 0.5, 0.9)) for _ in range(30)]
+    asked = [(number, f"question {number}") for number in range(30) for _ in range(20)]
+    one, two = (
+        [Row(index=number, question=text, called=rng.random() < chances[number]) for number, text in asked]
+        for _ in range(2)
+    )
+    base, other = write_results(tmp_path / "a.jsonl", one), write_results(tmp_path / "b.jsonl", two)
+    vendor = compare([str(base)], [str(other)], Options(match=match)).vendors[0]
+    interval = vendor.figure("kappa").interval
+    assert interval.upper - interval.lower > 0.2
+    assert any("570 rows repeat an earlier question" in note for note in vendor.notes)
+
+
+@pytest.mark.parametrize("given", ["", "  ", "null", "{}"])
+def test_no_arguments_are_the_same_in_a_run_and_in_a_results_file(tmp_path, given):
+    rows = same_rows(40, called=1.0)
+    base = write_run(tmp_path / "own", [msgspec.structs.replace(row, arguments=given) for row in rows])
+    other = write_results(tmp_path / "f.jsonl", [msgspec.structs.replace(row, arguments="{}") for row in rows])
+    assert compare([str(base)], [str(other)]).vendors[0].figure("arguments").rate == Rate(k=40, n=40)
+
+
+def test_runs_of_different_datasets_are_not_compared_by_number(tmp_path):
+    rows = same_rows(60)
+    base = write_run(tmp_path / "a", rows, dataset="d1")
+    other = write_run(
+        tmp_path / "b", [msgspec.structs.replace(row, question=f"other {row.index}") for row in rows], dataset="d2"
+    )
+    with pytest.raises(InputError, match="60 of 60 rows looked at"):
+        compare([str(base)], [str(other)], Options(match=Match.INDEX))
+    forced = compare([str(base)], [str(other)], Options(match=Match.INDEX, force=True))
+    assert any("different datasets" in warning for warning in forced.warnings)

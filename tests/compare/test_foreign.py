@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
 from compare.making import Row, write_results
 from toolcert.compare import foreign
 from toolcert.compare.foreign import Reading, read_results
-from toolcert.compare.resultrows import decode_answers
-from toolcert.compare.rundata import RunData
+from toolcert.compare.payloads import quick_hashes
+from toolcert.compare.resultrows import Call, Function, decode_answers
+from toolcert.compare.rundata import By, RunData
+from toolcert.core.errors import InputError
 
 
 @pytest.fixture
@@ -78,3 +81,35 @@ def test_one_line_that_must_be_read_whole_does_not_slow_down_the_rest(usual):
     lines = [json.dumps(line).encode() + b"\n" for line in [*usual[:31], nested(usual[31]), *usual[32:64]]]
     assert decode_answers(lines[:32]) is None
     assert decode_answers(lines[32:]) is not None
+
+
+def test_a_field_that_stands_before_the_answer_is_not_lost(usual, tmp_path, monkeypatch):
+    """Keys in the order of the alphabet put the noted finish reason before the request."""
+    lines = [dict(sorted({**line, "finish_reason": "length"}.items())) for line in usual]
+    fast, whole = read_both_ways(tmp_path / "results.jsonl", lines, monkeypatch)
+    assert {kind.finish for kind, _ in fast.kind_counts if kind.measured} == {"length"}
+    assert columns(fast) == columns(whole)
+
+
+def test_telling_rows_apart_changes_nothing_about_who_judges(usual, tmp_path):
+    """By number, the older verifier's word counts; also where requests are read for other reasons."""
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(json.dumps({**line, "tool_calls_valid": True}) + "\n" for line in usual))
+    plain = read_results(path, "plain", Reading(requests=False))
+    grouped = read_results(path, "grouped", Reading(requests=False, by=By.TOOL))
+    judged = read_results(path, "judged", Reading(requests=True))
+    assert (plain.tallies.invalid, grouped.tallies.invalid) == (0, 0)
+    assert judged.tallies.invalid > 0
+
+
+def test_a_row_number_that_does_not_fit_is_refused(usual, tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps({**usual[0], "data_index": 5_000_000_007}) + "\n")
+    with pytest.raises(InputError, match=r"line 1: .*data_index"):
+        read_results(path, "large", Reading(requests=False))
+
+
+def test_the_same_calls_have_the_same_hashes_in_every_process(usual):
+    """Salted hashes would let the same command say something else tomorrow."""
+    calls = [Call("1", Function("look_up", '{"word": "x"}'))]
+    assert quick_hashes(calls) == (crc32(b'["look_up",{"word":"x"}]'), crc32(b"look_up") & 0xFFFF)

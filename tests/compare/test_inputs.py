@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from compare.making import Row, same_rows, write_results, write_run
 from toolcert.compare.comparing import compare
+from toolcert.compare.matching import Match
 from toolcert.compare.options import Options
+from toolcert.compare.rundata import By
 from toolcert.core.errors import InputError
 from toolcert.core.statistics import Rate
 
@@ -49,6 +52,46 @@ def test_a_file_of_another_tool(good, tmp_path, line):
     message = refusal(good, tmp_path / "other.jsonl")
     assert "line 1: not a line of a results.jsonl file" in message
     assert "data_index, request, response and status" in message
+
+
+@pytest.mark.parametrize("text", ['{"foo": 1}', '[{"data_index": 1, "status": "success"}]', "\x00\x01 binary", "null"])
+def test_a_file_of_another_tool_without_a_last_line_break_is_not_called_cut_off(good, tmp_path, text):
+    (tmp_path / "other.jsonl").write_text(text)
+    assert "line 1: not a line of a results.jsonl file" in refusal(good, tmp_path / "other.jsonl")
+
+
+DAMAGES = {
+    "no UTF-8": (b'"question 7"', b'"question \xff"'),
+    "a comma too many": (b'"temperature": 0.6', b'"temperature": 0,6'),
+    "nested too deeply": (b'"question 7"', b"[" * 3000 + b"]" * 3000),
+}
+
+
+@pytest.mark.parametrize("match", Match)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_request_that_cannot_be_read_is_named(good, tmp_path, damage, match):
+    path = write_results(tmp_path / "damaged.jsonl", same_rows(10))
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert DAMAGES[damage][0] in lines[6]
+    lines[6] = lines[6].replace(*DAMAGES[damage])
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(InputError, match=r"line 7: not a line|the row at place 7 cannot be read"):
+        compare([good], [str(path)], Options(match=match))
+
+
+def test_a_number_beyond_all_bounds_is_named_where_it_is_needed(good, tmp_path):
+    path = write_results(tmp_path / "damaged.jsonl", same_rows(10))
+    path.write_bytes(path.read_bytes().replace(b'"question 7"', b"1e999"))
+    assert "line 7:" in refusal(good, path)
+    assert compare([good], [str(path)], Options(match=Match.INDEX)).vendors[0].matching.matched == 10
+
+
+def test_tools_that_are_no_list_are_none(tmp_path):
+    path = write_results(tmp_path / "odd.jsonl", same_rows(10))
+    path.write_text(re.sub(r'"tools": \[.*?\}\}\}\]', '"tools": true', path.read_text()))
+    other = write_results(tmp_path / "other.jsonl", same_rows(10))
+    options = Options(match=Match.INDEX, by=By.N_TOOLS)
+    assert [group.name for group in compare([str(path)], [str(other)], options).vendors[0].groups] == ["0"]
 
 
 def test_a_bad_line_in_the_middle_is_named(good, tmp_path):

@@ -36,6 +36,17 @@ def test_by_content_the_number_only_tells_repeats_apart():
     assert list(find_partners(ours, theirs, Match.CONTENT)) == [2, 1, 0]
 
 
+def test_by_content_also_large_numbers_tell_repeats_apart():
+    """Beyond what an array of places can hold."""
+    far = 4_000_000_000
+    ours, theirs = columns([far, far + 1, far + 2], [9, 9, 9]), columns([far + 2, far + 1, far], [9, 9, 9])
+    assert list(find_partners(ours, theirs, Match.CONTENT)) == [2, 1, 0]
+
+
+def test_by_number_rows_are_in_step_whatever_is_known_of_their_content():
+    assert find_partners(columns([1, 2], [8, 9]), columns([1, 2]), Match.INDEX) == range(2)
+
+
 @pytest.mark.parametrize(("numbers", "repeats"), [([1, 2, 3], 0), ([3, 2, 1], 0), ([1, 1, 2, 1], 2), ([], 0), ([5], 0)])
 def test_repeats_are_rows_whose_number_came_before(numbers, repeats):
     assert count_repeats(columns(numbers), Match.INDEX) == repeats

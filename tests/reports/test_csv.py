@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
 
 from reports.samples import probe_summary
 from toolcert.compare.comparison import Comparison
-from toolcert.reports.csv_text import LONGEST, harmless
+from toolcert.reports.csv_text import LONGEST, figure, harmless
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.formats import render
 from toolcert.verify.summary import summarise
@@ -54,6 +55,8 @@ def test_no_cell_can_become_a_formula(text: str) -> None:
 def test_numbers_stay_numbers() -> None:
     assert harmless(-3) == -3
     assert harmless(True) == "true"
+    assert str(harmless(figure(-0.88236))) == "-0.8824"
+    assert str(harmless(figure(-0.00001))) == "0.0000"
 
 
 def test_hostile_text_stays_in_its_cell(hostile_verify_run: Path, hostile_comparison: Comparison) -> None:
@@ -65,6 +68,6 @@ def test_hostile_text_stays_in_its_cell(hostile_verify_run: Path, hostile_compar
     ]
     assert [len(lines) for lines in tables] == [3 * 35, 60, 22]
     for cell in (cell for lines in tables for line in lines for cell in line.values()):
-        assert not cell.startswith(("=", "+", "@", "-"))
+        assert not cell.startswith(("=", "+", "@", "-")) or re.fullmatch(r"-0\.\d{4}", cell)
         assert len(cell) <= LONGEST + 1
         assert not set(cell) & set("\x00\x1b\n\r\u202e")

@@ -8,6 +8,7 @@ import msgspec
 
 from toolcert.compare.comparison import GivenAnswer, MadeCall
 from toolcert.compare.rundata import RunData
+from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
@@ -30,7 +31,11 @@ class Given(Value):
 def read_answer(run: RunData, place: int) -> Given:
     """The request and answer of a row; empty where the run kept only verdicts."""
     line = run.line(place)
-    return _own(line) if run.manifest is not None else _foreign(line)
+    try:
+        return _own(line) if run.manifest is not None else _foreign(line)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise InputError(f"{run.path}: the row at place {place + 1} cannot be read ({why}).") from error
 
 
 def _own(line: bytes) -> Given:

@@ -40,6 +40,11 @@ class Columns:
     def __len__(self) -> int:
         return len(self.kind)
 
+    @property
+    def questions(self) -> array[int]:
+        """What tells the question of a row: its content, or its number where no requests were read."""
+        return self.content or self.index
+
     def mark(self, offset: int) -> None:
         """Remember where in the file the next row begins."""
         self._offsets.append(offset)
@@ -63,9 +68,9 @@ def extend(column: array[int], values: Sequence[int]) -> None:
     column.frombytes(packed)
 
 
-def token_difference(first: int, second: int) -> int:
-    """First minus second of two counts kept modulo NO_TOKENS; right as long as it is below 32768."""
-    return (first - second + _HALF) % NO_TOKENS - _HALF
+def signed_difference(difference: int) -> int:
+    """The difference of two counts kept modulo NO_TOKENS; right as long as it is below 32768."""
+    return (difference + _HALF) % NO_TOKENS - _HALF
 
 
 def keep_freed_memory() -> None:

@@ -16,7 +16,7 @@ from toolcert.compare.measuring import Basis, Draft, measure
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
 from toolcert.compare.rundata import By, RunData
-from toolcert.compare.sampling import ask_again, other_content, other_sampling
+from toolcert.compare.sampling import OtherContent, ask_again, other_content, other_sampling
 from toolcert.compare.significance import holm
 from toolcert.compare.verdict import Case, Decided, decide
 from toolcert.core.errors import InputError, NothingMeasuredError, ToolcertError, UsageError
@@ -95,7 +95,7 @@ class _Comparing:
             ),
             vendors=tuple(sorted(vendors, key=lambda vendor: -vendor.score)),
             by=None if self._options.by is None else str(self._options.by),
-            warnings=tuple(filter(None, self._warnings)),
+            warnings=tuple(self._warnings),
             notes=tuple(self._notes()),
         )
 
@@ -127,8 +127,15 @@ class _Comparing:
             )
         looked_at = ask_again(baseline, run, partners) if self._options.match is Match.INDEX else []
         self._insist(other_sampling(baseline, run, partners, looked_at))
-        self._warnings.append(other_content(baseline, run, looked_at))
+        self._doubt(other_content(baseline, run, looked_at))
         return partners
+
+    def _doubt(self, other: OtherContent | None) -> None:
+        """Warn of rows that ask something else; refuse where the runs themselves say that the datasets differ."""
+        if other is not None and other.other_datasets:
+            self._insist(InputError(other.message, remedy="Match by content, or compare anyway with --force."))
+        elif other is not None:
+            self._warnings.append(other.message)
 
     def _notes(self) -> list[str]:
         notes = []

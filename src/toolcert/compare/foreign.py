@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.compare.columns import CHUNK, MASK_32, extend, keep_freed_memory
+from toolcert.compare.columns import CHUNK, extend, keep_freed_memory
 from toolcert.compare.kinds import KindKey
 from toolcert.compare.offers import Offers
 from toolcert.compare.ours import BUFFER
@@ -29,7 +29,9 @@ from toolcert.compare.resultrows import (
     decode_answers,
     decode_row,
     first_choice,
+    is_torn,
     offer_on,
+    whole_row,
 )
 from toolcert.compare.rundata import By, Identity, RunData, Shape
 from toolcert.core.errors import InputError
@@ -40,6 +42,7 @@ from toolcert.verify.idstyle import id_style
 
 _decode = msgspec.json.Decoder().decode
 _MAX_REMEMBERED = 4096
+_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 _sampling_of = attrgetter(*SAMPLING_FIELDS)
 
 
@@ -67,10 +70,13 @@ def read_results(path: Path, label: str, reading: Reading) -> RunData:
             rows = None if whole else decode_answers(lines)
             if rows is None:
                 lines, rows = _decode_each(data, lines, number)
+            try:
+                for at in data.looked_at(len(rows)):
+                    data.identities[_identity(rows[at], lines[at])] += 1
+                reader.add(rows, lines)
+            except _UNREADABLE as error:
+                raise _damaged(data.path, lines, number, error) from error
             number += CHUNK
-            for at in data.looked_at(len(rows)):
-                data.identities[_identity(rows[at], lines[at])] += 1
-            reader.add(rows, lines)
     return data
 
 
@@ -83,18 +89,33 @@ def _decode_each(data: RunData, lines: list[bytes], before: int) -> tuple[list[b
         try:
             rows.append(decode_row(line))
             kept.append(line)
-        except (msgspec.DecodeError, UnicodeError) as error:
-            if line.endswith(b"\n"):
+        except _UNREADABLE as error:
+            if line.endswith(b"\n") or not is_torn(line):
                 raise _not_results(data.path, number, error) from error
             data.torn = True
     return kept, rows
 
 
+def _damaged(path: Path, lines: Sequence[bytes], before: int, error: Exception) -> InputError:
+    """Which of some lines has a request that cannot be read; their answers could."""
+    for read in (whole_row, _decode):  # the second takes less
+        for number, line in enumerate(lines, before + 1):
+            try:
+                read(line)
+            except _UNREADABLE as reason:
+                return _not_results(path, number, reason)
+    return _not_results(path, before + 1, error)
+
+
 def _not_results(path: Path, number: int, error: Exception) -> InputError:
     return InputError(
-        f"{path}, line {number}: not a line of a results.jsonl file ({error}).",
+        f"{path}, line {number}: not a line of a results.jsonl file ({_why(error)}).",
         remedy="Expected is a run folder of toolcert, or a file with data_index, request, response and status.",
     )
+
+
+def _why(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 _UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)
@@ -103,14 +124,13 @@ _UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)
 class _Answers:
     """Keeps rows from their answers alone, in one pass over each: a million of them should take seconds."""
 
-    trusting = True
-    """What the older verifier found valid is taken as valid."""
-
     def __init__(self, data: RunData, reading: Reading) -> None:
         self._data = data
         self._columns = data.columns
         self._offers = Offers()
         self._hashes = digest_hashes if reading.digests else quick_hashes
+        self._trusting = not reading.requests
+        """What the older verifier found valid is taken as valid."""
 
     def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
         """Keep the rows of these lines."""
@@ -118,7 +138,7 @@ class _Answers:
 
     def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Sequence[int]) -> None:
         """One loop with few calls: here is where the time of a comparison goes."""
-        columns, codes, hashes, trusting = self._columns, self._data.kinds, self._hashes, self.trusting
+        columns, codes, hashes, trusting = self._columns, self._data.kinds, self._hashes, self._trusting
         tokens, kinds = [NO_TOKENS] * len(rows), [codes[_UNMEASURED]] * len(rows)
         payloads, names = [0] * len(rows), [0] * len(rows)
         for at, row in enumerate(rows):
@@ -135,7 +155,7 @@ class _Answers:
                 kinds[at] = codes[True, finish, valid, None, bool(choice.message.content), len(calls), turns[at]]
             else:
                 kinds[at] = codes[False, finish, None, None, False, 0, turns[at]]
-        extend(columns.index, [row.data_index & MASK_32 for row in rows])
+        extend(columns.index, [row.data_index for row in rows])
         extend(columns.tokens, tokens)
         extend(columns.payload, payloads)
         extend(columns.names, names)
@@ -159,9 +179,7 @@ class _Answers:
 
 
 class _WholeRows(_Answers):
-    """Reads the requests too: rows get a content, and every call is judged."""
-
-    trusting = False
+    """Reads the requests too: rows get a content."""
 
     def __init__(self, data: RunData, reading: Reading) -> None:
         super().__init__(data, reading)
@@ -191,7 +209,7 @@ class _WholeRows(_Answers):
             choice = first_choice(row)
             calls = (choice.message.tool_calls or []) if choice is not None else []
             names = tuple([str(call.function.name) for call in calls])
-            self._data.add_group(Shape(names=names, tools=len(offer.tools or ()), turns=turns))
+            self._data.add_group(Shape(names=names, tools=offer.count, turns=turns))
         return turns
 
     def _sampling(self, asked: Asked) -> int:

@@ -19,6 +19,8 @@ _PART = 125_000
 """Rows that are looked up together: bounds the memory of dictionaries whatever the size of the files."""
 _SPARSE = 4
 """Row numbers that leave more than this many gaps per row are looked up in dictionaries too."""
+_64_BITS = (1 << 64) - 1
+_SPREAD = 0x9E3779B97F4A7C15
 
 
 class Match(StrEnum):
@@ -43,23 +45,31 @@ class Matching(Value):
 
 def find_partners(baseline: Columns, vendor: Columns, match: Match) -> Partners:
     """Which row of the vendor belongs to each row of the baseline."""
-    if _in_step(baseline, vendor):
+    if _in_step(baseline, vendor, match):
         return range(len(baseline))
     partners = array("i", [NOBODY]) * len(baseline)
     if not len(vendor):
         return partners
     taken = bytearray(len(vendor))
     _meet_by_number(baseline, vendor, partners, taken, same_content=match is Match.CONTENT)
-    if match is Match.CONTENT:
-        _meet_in_order(baseline.content, vendor.content, partners, taken)
-    else:
+    if match is Match.INDEX:
         _meet_in_order(baseline.index, vendor.index, partners, taken)
+        return partners
+    if max(vendor.index) >= _dense(vendor.index):
+        _meet_in_order(_content_and_number(baseline), _content_and_number(vendor), partners, taken)
+    _meet_in_order(baseline.content, vendor.content, partners, taken)
     return partners
 
 
-def _in_step(baseline: Columns, vendor: Columns) -> bool:
+def _in_step(baseline: Columns, vendor: Columns, match: Match) -> bool:
     """Whether both runs have the same rows in the same order, as sorted files have."""
-    return baseline.index == vendor.index and baseline.content == vendor.content
+    return baseline.index == vendor.index and (match is Match.INDEX or baseline.content == vendor.content)
+
+
+def _content_and_number(columns: Columns) -> array[int]:
+    """One key of both; the factor keeps neighbouring numbers from meeting neighbouring contents."""
+    pairs = zip(columns.content, columns.index, strict=True)
+    return array("Q", (content ^ (number * _SPREAD & _64_BITS) for content, number in pairs))
 
 
 def matched_places(partners: Partners) -> Iterable[int]:
@@ -91,12 +101,17 @@ def _meet_by_number(
 
 def _places_by_number(numbers: array[int]) -> array[int]:
     """First place of each row number; numbers far beyond the count of rows are left to dictionaries."""
-    size = min(max(numbers) + 1, _SPARSE * len(numbers) + _PART)
+    size = min(max(numbers) + 1, _dense(numbers))
     places = array("i", [NOBODY]) * size
     for place in range(len(numbers) - 1, -1, -1):
         if numbers[place] < size:
             places[numbers[place]] = place
     return places
+
+
+def _dense(numbers: array[int]) -> int:
+    """Up to here row numbers are looked up in an array."""
+    return _SPARSE * len(numbers) + _PART
 
 
 def _meet_in_order(ours: array[int], theirs: array[int], partners: array[int], taken: bytearray) -> None:
@@ -117,10 +132,12 @@ def _meet_in_order(ours: array[int], theirs: array[int], partners: array[int], t
                 taken[partners[place]] = 1
 
 
-def repeated_contents(columns: Columns) -> frozenset[int]:
-    """Contents that stand in more than one row."""
+def repeated_questions(columns: Columns) -> frozenset[int]:
+    """Questions that more than one row asks."""
     found: set[int] = set()
-    for part in _parts(columns.content):
+    if _rising(columns.questions):
+        return frozenset()
+    for part in _parts(columns.questions):
         if len(set(part)) < len(part):
             found.update(first for first, second in pairwise(sorted(part)) if first == second)
     return frozenset(found)
@@ -150,6 +167,9 @@ def count_matching(
 def count_repeats(columns: Columns, match: Match) -> int:
     """Rows that ask what an earlier one asked, or have its number."""
     keys = columns.content if match is Match.CONTENT else columns.index
-    if all(map(lt, keys, islice(keys, 1, None))):  # the numbers of a sorted file, told without any memory
-        return 0
-    return sum(len(part) - len(set(part)) for part in _parts(keys))
+    return 0 if _rising(keys) else sum(len(part) - len(set(part)) for part in _parts(keys))
+
+
+def _rising(keys: array[int]) -> bool:
+    """Whether all differ because each is larger than the one before, as the numbers of a sorted file are."""
+    return all(map(lt, keys, islice(keys, 1, None)))

@@ -31,6 +31,11 @@ class Offer:
         self._validators: dict[str, Validator] = {}
 
     @property
+    def count(self) -> int:
+        """How many tools are offered."""
+        return len(self.tools) if isinstance(self.tools, list) else 0
+
+    @property
     def digest(self) -> str | None:
         """What content hashes take in place of the tools."""
         if self._digest is None and self.tools:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, compress
 from operator import eq, sub
 
-from toolcert.compare.columns import token_difference
+from toolcert.compare.columns import signed_difference
 from toolcert.compare.kinds import NO_KIND, Kind
 from toolcert.compare.matching import Partners, beside
 from toolcert.compare.rundata import RunData
@@ -112,12 +112,12 @@ class Pairing:
     def clusters(self) -> Iterator[tuple[dict[int, int], int]]:
         """Prompts as counts by pattern number, with how many prompts look alike; repeats of a prompt stay together."""
         repeated = self.baseline.repeated
-        groups: dict[int, Counter[int]] = {content: Counter() for content in repeated}
+        groups: dict[int, Counter[int]] = {question: Counter() for question in repeated}
         alone = self.counts.copy()
         if repeated:
-            for content, number in zip(self.baseline.columns.content, self.ids, strict=True):
-                if content in repeated:
-                    groups[content][number] += 1
+            for question, number in zip(self.baseline.columns.questions, self.ids, strict=True):
+                if question in repeated:
+                    groups[question][number] += 1
                     alone[number] -= 1
         yield from (({number: 1}, count) for number, count in alone.items() if count)
         alike = Counter(tuple(sorted(group.items())) for group in groups.values())
@@ -143,7 +143,7 @@ class Pairing:
         result: Counter[tuple[int, int]] = Counter()
         for (kind, difference), count in differences.items():
             if count:
-                result[self.baseline.kinds.kinds[kind].turns, token_difference(difference, 0)] += count
+                result[self.baseline.kinds.kinds[kind].turns, signed_difference(difference)] += count
         return result
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from hashlib import sha256
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
-from toolcert.compare.columns import MASK_16, MASK_32
+from toolcert.compare.columns import MASK_16
 from toolcert.compare.resultrows import Call, Function
 from toolcert.runs.codes import names_number, payload_number
+from toolcert.verify.hashing import given_arguments, plain_numbers
 
 
 def _plain_number(digits: str) -> float | int:
@@ -30,18 +32,21 @@ def canonical_call(function: Function) -> bytes:
     arguments: Any = function.arguments
     try:
         arguments = _decode(arguments)
-    except (msgspec.DecodeError, UnicodeError, RecursionError, TypeError):  # no JSON, or no text at all
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         arguments = function.arguments
-    return _encode((function.name, arguments or {}))
+    except TypeError:  # no text at all
+        arguments = plain_numbers(function.arguments)
+    return _encode((function.name, arguments if arguments.__class__ is dict else given_arguments(arguments)))
 
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
-    """Hashes of all calls and of their names, in any order, that are good within this process."""
+    """Hashes of all calls and of their names, in any order."""
     if len(calls) == 1:
         function = calls[0].function
-        return hash(canonical_call(function)) & MASK_32, hash(str(function.name)) & MASK_16
-    names = tuple(sorted([str(call.function.name) for call in calls]))
-    return hash(tuple(sorted([canonical_call(call.function) for call in calls]))) & MASK_32, hash(names) & MASK_16
+        return crc32(canonical_call(function)), crc32(str(function.name).encode()) & MASK_16
+    names = sorted([str(call.function.name) for call in calls])
+    payloads = sorted([canonical_call(call.function) for call in calls])
+    return crc32(b"\0".join(payloads)), crc32("\0".join(names).encode()) & MASK_16
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:

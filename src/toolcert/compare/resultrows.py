@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from toolcert.compare.columns import MASK_32
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
@@ -18,6 +19,7 @@ from toolcert.core.values import JsonObject
 
 SUCCESS = "success"
 _RESPONSE = b'"response":'
+_ABSENT = ""
 
 
 class Function(msgspec.Struct, frozen=True, gc=False):
@@ -83,11 +85,11 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
 class AnswerRow(msgspec.Struct, gc=False, kw_only=True):
     """A line as the older verifiers write it, without its request."""
 
-    data_index: Annotated[int, msgspec.Meta(ge=0)]
+    data_index: Annotated[int, msgspec.Meta(ge=0, le=MASK_32)]
     response: Response | None = None
     status: str
-    finish_reason: str | None = None
-    tool_calls_valid: bool | None = None
+    finish_reason: str | None = _ABSENT
+    tool_calls_valid: bool | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Offered(msgspec.Struct, frozen=True, gc=False):
@@ -140,14 +142,16 @@ def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
     """Many lines without their requests, which are most of them, in one go; None where one must be read whole.
 
     What stands before the first comma is usually the number, what stands from the last `"response":` on the rest.
-    Cut elsewhere, inside a text, the request or the answer, quotes or braces are left open and nothing decodes.
+    Cut elsewhere, inside a text, the request or the answer, quotes or braces are left open and nothing decodes; a field
+    that is missing may stand in what was left out.
     """
     try:
         parts = [line[: line.index(b",") + 1] + line[line.rfind(_RESPONSE) :] for line in lines]
         rows = _decode_answers(b"[" + b",".join(parts) + b"]")
-    except ValueError:  # msgspec's errors are ValueErrors too
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors too
         return None
-    return rows if len(rows) == len(lines) else None
+    whole = len(rows) == len(lines) and msgspec.UNSET not in [row.tool_calls_valid for row in rows]
+    return rows if whole and _ABSENT not in [row.finish_reason for row in rows] else None
 
 
 def _decode_odd(line: bytes) -> ResultRow:
@@ -166,6 +170,15 @@ def _decode_odd(line: bytes) -> ResultRow:
             reply.system_fingerprint if isinstance(reply.system_fingerprint, str) else None,
         )
     return row
+
+
+def is_torn(line: bytes) -> bool:
+    """Whether a line that is no row is the beginning of one: writing it was interrupted."""
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return line.lstrip().startswith(b"{")
+    return False
 
 
 def whole_row(line: bytes) -> JsonObject:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from toolcert.compare.columns import Columns
 from toolcert.compare.kinds import Kind, Kinds
-from toolcert.compare.matching import repeated_contents
+from toolcert.compare.matching import repeated_questions
 from toolcert.core.manifest import Manifest
 from toolcert.core.values import Value
 
@@ -140,8 +140,8 @@ class RunData:
 
     @cached_property
     def repeated(self) -> frozenset[int]:
-        """Contents that stand in more than one row."""
-        return repeated_contents(self.columns)
+        """Questions that more than one row asks."""
+        return repeated_questions(self.columns)
 
     def line(self, place: int) -> bytes:
         """The line of the row at `place`, read again from the file."""

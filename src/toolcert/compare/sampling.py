@@ -55,18 +55,19 @@ def other_sampling(
     own, theirs = baseline.columns.sampling, vendor.columns.sampling
     if not own or not theirs:
         differing = next((asked for asked in looked_at if asked.other_settings), None)
-        return None if differing is None else _refusal(baseline, vendor, "some", differing)
+        return None if differing is None else _refusal(baseline, vendor, "some rows", differing)
     if len({*own, *theirs}) == 1:  # as nearly always, all were asked alike
         return None
     places = [at for at, partner in enumerate(partners) if partner != NOBODY and own[at] != theirs[partner]]
     if not places:
         return None
-    return _refusal(baseline, vendor, str(len(places)), _asked(baseline, vendor, places[0], partners))
+    rows = "1 row" if len(places) == 1 else f"{len(places)} rows"
+    return _refusal(baseline, vendor, rows, _asked(baseline, vendor, places[0], partners))
 
 
 def _refusal(baseline: RunData, vendor: RunData, rows: str, example: Asked) -> InputError:
     return InputError(
-        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows} rows{_how(example)}.",
+        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows}{_how(example)}.",
         remedy="Run one of them again with the other's settings, or compare anyway with --force.",
     )
 
@@ -78,12 +79,27 @@ def _how(asked: Asked) -> str:
     return f" (row {asked.index}: {', '.join(shown)})"
 
 
-def other_content(baseline: RunData, vendor: RunData, looked_at: Sequence[Asked]) -> str:
-    """What is wrong with rows matched by their number, from a look at some of them; empty where nothing is."""
+class OtherContent(Value):
+    """Rows with the same number that ask something else."""
+
+    message: str
+    other_datasets: bool
+    """The manifests say so too: there is nothing to compare."""
+
+
+def other_content(baseline: RunData, vendor: RunData, looked_at: Sequence[Asked]) -> OtherContent | None:
+    """What is wrong with rows matched by their number, from a look at some of them."""
     differing = sum(content_hash(asked.baseline) != content_hash(asked.vendor) for asked in looked_at)
     if not differing:
-        return ""
-    return (
-        f"{differing} of {len(looked_at)} rows looked at ask something else in {vendor.label} than in "
-        f"{baseline.label}: these look like runs of different datasets, and matched by number they say nothing."
+        return None
+    datasets = {_dataset(baseline), _dataset(vendor)}
+    return OtherContent(
+        message=f"{differing} of {len(looked_at)} rows looked at ask something else in {vendor.label} than in "
+        f"{baseline.label}: these look like runs of different datasets, and matched by number they say nothing.",
+        other_datasets=2 * differing > len(looked_at) and None not in datasets and len(datasets) > 1,
     )
+
+
+def _dataset(run: RunData) -> str | None:
+    """The digest of what a run was asked; results files have none."""
+    return run.manifest.dataset.digest if run.manifest is not None and run.manifest.dataset is not None else None

@@ -51,5 +51,5 @@ def _line(vendor: VendorComparison, one: Figure) -> tuple[object, ...]:
     )
 
 
-def _ends(interval: Interval | None) -> tuple[str, str]:
-    return ("", "") if interval is None else (figure(interval.lower), figure(interval.upper))
+def _ends(interval: Interval | None) -> tuple[object, object]:
+    return (None, None) if interval is None else (figure(interval.lower), figure(interval.upper))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from toolcert.reports.text import visible
 
@@ -33,6 +34,6 @@ def harmless(value: object) -> object:
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def figure(value: float | None) -> str:
-    """A number with a point and four digits, whatever the reader's language; empty where there is none."""
-    return "" if value is None else f"{value:.4f}"
+def figure(value: float | None) -> Decimal | None:
+    """A number with a point and four digits, whatever the reader's language; none is an empty cell."""
+    return None if value is None else Decimal(f"{round(value, 4) or 0.0:.4f}")  # no minus before a zero

@@ -11,6 +11,7 @@ from toolcert.reports.compare_words import (
     confidence,
     decimal,
     figure_name,
+    group_title,
     matching_line,
     missing_line,
     p_after_holm,
@@ -84,6 +85,8 @@ def _vendor(vendor: VendorComparison, comparison: Comparison) -> list[list[str]]
         ["  \n".join(escape(fact) for fact in facts if fact)],
         table(("Measure", ">Vendor", sure, ">Ceiling", sure, ">Share"), figures),
         _margins(vendor, comparison),
+        _groups(vendor, comparison),
+        [f"- {escape(note)}" for note in vendor.notes],
     ]
 
 
@@ -108,6 +111,23 @@ def _margins(vendor: VendorComparison, comparison: Comparison) -> list[str]:
         for test in vendor.margins
     ]
     return table(heads, lines)
+
+
+def _groups(vendor: VendorComparison, comparison: Comparison) -> list[str]:
+    """The figures of each part of the rows, where they were told apart."""
+    heads = (group_title(comparison.by), ">Rows", ">Agrees", f">{confidence(comparison)}", ">Ceiling", ">Arguments")
+    lines = [
+        (
+            escape(group.name),
+            count(round(group.cells.n)),
+            decimal(group.agreement.value),
+            span(group.agreement.interval),
+            NO_VALUE if group.ceiling is None else decimal(group.ceiling.value),
+            decimal(group.arguments.value),
+        )
+        for group in vendor.groups
+    ]
+    return table(heads, lines) if lines else []
 
 
 def _answer(test: MarginTest) -> str:

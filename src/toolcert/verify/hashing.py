@@ -75,8 +75,15 @@ def row_key(target: str, content: str, body: JsonObject) -> str:
     return f"{target}-{digest(content.encode() + _encode(rest))}"
 
 
+def given_arguments(arguments: Any) -> Any:
+    """The arguments of a call; not to give any, in whatever way, is to give an empty object."""
+    nothing = arguments is None or (isinstance(arguments, str) and arguments.strip() in ("", "null"))
+    return {} if nothing else arguments
+
+
 def call_digest(name: Any, arguments: Any) -> str:
     """Digest of one call; 1 and 1.0 are the same number, and the order of keys says nothing."""
+    arguments = given_arguments(arguments)
     data = _encode([name, arguments])
     if b"." in data or _EXPONENT.search(data):  # otherwise it holds no number that could be written in two ways
         data = _encode([name, plain_numbers(arguments)])
