@@ -330,3 +330,21 @@ def test_every_report_names_an_endpoint_that_could_not_be_measured_and_no_gate_l
     assert [case.get("classname") for case in suites.iter("testcase") if case.find("error") is not None] == [
         "127.0.0.1:1"
     ]
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        done = toolcert("probe", vendor.url, "--suite", "quick", "-n", "1", "--html", ".", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "cannot write ." in done.stderr
+        assert not vendor.requests
+
+
+def test_the_page_is_named_once_it_is_written_and_the_run_always(tmp_path: Path) -> None:
+    words = ["--suite", "quick", "-n", "1", "--output", "run", "--html", "page.html"]
+    with Vendor(models=["faithful"]) as vendor:
+        done = toolcert("probe", vendor.url, *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    *_, totals, page = done.stdout.splitlines()
+    assert totals.endswith("Run: run")
+    assert page == "Report: page.html"

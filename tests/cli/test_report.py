@@ -118,3 +118,13 @@ def test_standard_output_by_another_name_carries_the_report_alone(probe_run: Pat
     both = toolcert("report", probe_run, "--json", "-", "--csv", "/proc/self/fd/1")
     assert both.exit_code == 2
     assert "--json and --csv both go to standard output" in both.stderr
+
+
+def test_a_report_that_cannot_be_written_keeps_no_other_from_it_and_the_way_back_is_told(probe_run: Path) -> None:
+    Path("taken").mkdir()
+    done = toolcert("report", probe_run, "--html", "taken", "--json", "report.json")
+    assert done.exit_code == 2
+    assert "cannot write taken: Is a directory" in done.stderr
+    assert f"`toolcert report {probe_run} --html FILE` writes it again from the run" in done.stderr
+    assert "space" not in done.stderr
+    assert json.loads(Path("report.json").read_text())["format"] == "toolcert.probe/1"

@@ -188,11 +188,9 @@ def test_times_below_a_hundredth_are_not_zero() -> None:
     ]  # fmt: skip
 
 
-def test_a_folder_is_not_called_a_report() -> None:
+def test_the_folder_of_the_run_is_named_at_the_end() -> None:
     summary = probe_summary(1)
     assert printed(lambda console: print_probe(summary, console, run="runs/1")).rstrip().endswith("Run: runs/1")
-    both = printed(lambda console: print_probe(summary, console, page="page.html", run="runs/1"))
-    assert both.rstrip().endswith("Report: page.html")
 
 
 @pytest.mark.parametrize(

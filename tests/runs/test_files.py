@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from toolcert.core.errors import OutputError
-from toolcert.runs.files import open_descriptor, output_errors, write_whole
+from toolcert.runs.files import check_writable, open_descriptor, output_errors, write_whole
 
 NEW = b"new content\n"
 OPEN_FILES = Path("/proc/self/fd")
@@ -135,6 +135,22 @@ def test_links_that_lead_in_a_circle_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OutputError, match="cannot write"):
         write_whole(tmp_path / "a", [NEW])
+
+
+@pytest.mark.parametrize("place", ["new.json", "deep/er/new.json", "old.json"])
+def test_a_place_that_can_be_written_is_left_as_it_was(tmp_path: Path, place: str) -> None:
+    (tmp_path / "old.json").write_bytes(b"old")
+    check_writable(tmp_path / place)
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("old.json", b"old")]
+
+
+@open_files
+@pytest.mark.parametrize("place", [".", "file/report.json", "/proc/report.json"])
+def test_a_place_that_cannot_be_written_is_known_before(tmp_path: Path, place: str) -> None:
+    """A folder, a file where a folder should be, and a file system that takes no files even from an administrator."""
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OutputError, match="cannot write"):
+        check_writable(tmp_path / place)
 
 
 @pytest.mark.parametrize(("number", "space"), [(errno.ENOSPC, True), (errno.EACCES, False), (errno.ENOENT, False)])

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from toolcert.api.probing import ProbeOptions, ProbeRun, summary_of
-from toolcert.api.publishing import Forgotten, Publication, publish
+from toolcert.api.publishing import INDEX, Forgotten, Publication, publish
 from toolcert.api.remembering import remember
 from toolcert.api.running import RUNS
 from toolcert.core.errors import NothingMeasuredError
@@ -20,6 +20,7 @@ from toolcert.history.recording import day_that_came
 from toolcert.history.store import HistoryStore
 from toolcert.probes.scorecard import ProbeSummary
 from toolcert.reports.readme import check_markers
+from toolcert.runs.files import check_writable
 from toolcert.runs.reader import is_run, read_manifest
 
 Ask = Callable[[ProbeOptions], ProbeRun | None]
@@ -49,6 +50,7 @@ def daily(probing: ProbeOptions, options: DailyOptions, ask: Ask, tell: Tell) ->
     day = day_that_came(options.date)
     if options.readme is not None:
         check_markers(Path(options.readme))
+    check_writable(Path(options.report_dir) / INDEX)
     HistoryStore(options.history).close()  # an unusable one must be known before anything is paid for
     folder = Path(options.runs) / f"daily-{day}"
     publication = _publication(options, day, folder)

@@ -26,17 +26,21 @@ from toolcert.simulate.local_model import missing_part
 
 def run(settings: Settings, *, local: bool) -> int:
     """Probe the demo's endpoints and write a page about it."""
-    reporting.destinations(settings, "probe")
+    reporting.prepare(settings, "probe")
     if local and (missing := missing_part()) is not None:
         click.echo(f"Without a real model: {missing}.", err=True)
     result = wait_for(_run(settings, local=local))
     page = settings.html or str(Path(result.folder) / "report.html")
     summary = in_order(result.summary, settings.sort)
-    if reporting.speaks(settings, "probe"):
-        print_probe(summary, stdout_console(), page=page, examples=write_examples(Path(result.folder), summary))
+    speaks = reporting.speaks(settings, "probe")
+    if speaks:
+        examples = write_examples(Path(result.folder), summary)
+        print_probe(summary, stdout_console(), run=result.folder, examples=examples)
     reporting.write("probe", summary, settings, result.folder)
     if settings.html is None:
         write_reports("probe", summary, {"html": page})
+    if speaks:
+        reporting.tell_page(page)
     return ExitCode.INTERRUPTED if result.interrupted else ExitCode.OK
 
 

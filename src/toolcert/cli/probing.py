@@ -40,7 +40,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 def prepare(names: Sequence[str], settings: Settings) -> tuple[list[Endpoint], ProbeOptions]:
     """Endpoints and options; what could only fail at the end is refused here, before anything is measured."""
-    reporting.destinations(settings, "probe")
+    reporting.prepare(settings, "probe")
     check_gate_codes(settings.fail_on)
     if isinstance(settings.fail_under, str):
         raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
@@ -79,9 +79,11 @@ def conclude(result: ProbeRun, settings: Settings) -> int:
     try:
         if reporting.speaks(settings, "probe"):
             examples = write_examples(Path(result.folder), summary)
-            print_probe(summary, stdout_console(), page=settings.html or "", run=result.folder, examples=examples)
+            print_probe(summary, stdout_console(), run=result.folder, examples=examples)
     finally:  # whoever reads our output may go away; the files are wanted all the same
         _keep(result, summary, settings)
+    if reporting.speaks(settings, "probe"):
+        reporting.tell_page(settings.html)
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
         return ExitCode.INTERRUPTED

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from toolcert.reports.destinations import STDOUT, place
+import click
+
+from toolcert.core.errors import OutputError
+from toolcert.reports.destinations import STDOUT, check_place, place
 from toolcert.reports.extras import Extras, NotMeasuredAs, Section
 from toolcert.reports.formats import check_destinations, formats, write_reports
 from toolcert.settings import Settings
 from toolcert.verify.rules import Rules
 
 
+def prepare(settings: Settings, job: str) -> None:
+    """Refuse reports that could not be written, before anything is measured for them."""
+    for destination in destinations(settings, job).values():
+        check_place(destination)
+
+
 def destinations(settings: Settings, job: str) -> dict[str, str]:
-    """Format to file, of the formats that were asked for; ask before measuring, it refuses collisions."""
+    """Format to file, of the formats that were asked for; refuses two in one place."""
     given = {name: getattr(settings, name) for name in formats(job) if name in settings}
     wanted = {name: place(value) for name, value in given.items() if value is not None}
     check_destinations(wanted)
@@ -25,10 +35,31 @@ def speaks(settings: Settings, job: str) -> bool:
 
 
 def write(job: str, summary: Any, settings: Settings, run: str, *, rules: Rules | None = None) -> None:
-    """Write every report that was asked for."""
+    """Write every report that was asked for; one that cannot be written keeps no other from it."""
     not_measured = NotMeasuredAs(settings.junit_not_measured)
     extras = Extras(run=run, not_measured=not_measured, rules=rules, history=_history(job, settings))
-    write_reports(job, summary, destinations(settings, job), extras)
+    failed: dict[str, OutputError] = {}
+    for name, destination in sorted(destinations(settings, job).items(), key=lambda entry: entry[1] == STDOUT):
+        try:
+            write_reports(job, summary, {name: destination}, extras)
+        except OutputError as error:
+            failed[name] = error
+    if failed:
+        raise _with_the_way_back(failed, run)
+
+
+def tell_page(page: str | None) -> None:
+    """Name the page that was written, on the console."""
+    if page is not None:
+        click.echo(f"Report: {page}")
+
+
+def _with_the_way_back(failed: Mapping[str, OutputError], run: str) -> OutputError:
+    """What was measured is not lost with a report of it."""
+    first = next(iter(failed.values()))
+    options = " ".join(f"--{name} FILE" for name in failed)
+    again = f" `toolcert report {run} {options}` writes it again from the run." if run else ""
+    return OutputError("\n".join(error.message for error in failed.values()), remedy=first.remedy + again)
 
 
 def _history(job: str, settings: Settings) -> Section | None:

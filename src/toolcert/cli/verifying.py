@@ -42,7 +42,7 @@ _FOR_ASKING = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "outp
 
 def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
     """Plan, ask, report; the exit code of the command."""
-    reporting.destinations(settings, "verify")
+    reporting.prepare(settings, "verify")
     check_gate_codes(settings.fail_on)
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)
@@ -93,6 +93,8 @@ def _display(title: str, figures: VerifyFigures) -> tuple[Progress, Callable[[st
 def conclude(result: VerifyRun, settings: Settings) -> int:
     """Print the result, write the reports, close the gates."""
     report(result.summary, settings, result.folder)
+    for notice in result.notices:
+        click.echo(notice, err=True)
     if result.interrupted:
         click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
         return ExitCode.INTERRUPTED
@@ -117,9 +119,11 @@ def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules
     """The result on stdout, and every report that was asked for."""
     try:
         if reporting.speaks(settings, "verify"):
-            print_verify(summary, Paper(sys.stdout), slices=settings.slice, page=settings.html or "", run=folder)
+            print_verify(summary, Paper(sys.stdout), slices=settings.slice, run=folder)
     finally:  # whoever reads our output may go away; the files are wanted all the same
         reporting.write("verify", summary, settings, folder, rules=rules)
+    if reporting.speaks(settings, "verify"):
+        reporting.tell_page(settings.html)
 
 
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:

@@ -46,9 +46,7 @@ _DATASET_WORDS = {
 }
 
 
-def print_verify(
-    summary: VerifySummary, screen: Screen, *, slices: Sequence[str] = (), page: str = "", run: str = ""
-) -> None:
+def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str] = (), run: str = "") -> None:
     """Print the whole result."""
     wide = screen.width >= WIDE
     blocks = [
@@ -57,7 +55,7 @@ def print_verify(
         [*_vendor(summary, screen.width), *_dataset(summary)],
         list(_figures(summary, wide=wide)),
         *(list(_slice(summary, kind)) for kind in slices),
-        [Line(f"{_sum(summary)}  {whereabouts(page, run)}".rstrip(), "dim")],
+        [Line(f"{_sum(summary)}  {whereabouts('', run)}".rstrip(), "dim")],
     ]
     print_blocks(blocks, screen)
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from toolcert.core.errors import OutputError
-from toolcert.runs.files import open_descriptor, write_whole
+from toolcert.runs.files import check_writable, open_descriptor, write_whole
 
 STDOUT = "-"
 _STDOUT_DESCRIPTOR = 1
@@ -15,6 +15,12 @@ _STDOUT_DESCRIPTOR = 1
 def place(destination: str) -> str:
     """A destination as given, with one name for standard output however it was called."""
     return STDOUT if open_descriptor(Path(destination)) == _STDOUT_DESCRIPTOR else destination
+
+
+def check_place(destination: str) -> None:
+    """Refuse a destination that cannot be written, before anything is paid for."""
+    if place(destination) != STDOUT:
+        check_writable(Path(destination))
 
 
 def deliver(content: str | bytes, destination: str) -> None:

@@ -50,6 +50,22 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
             _write_through(_opened(target, mode), chunks)
 
 
+def check_writable(path: Path) -> None:
+    """Refuse what `write_whole` could not write, as far as that is known before: by trying, which no mode can tell."""
+    with output_errors(path):
+        if open_descriptor(path) is not None:
+            return
+        target = Path(os.path.realpath(path))
+        mode = _mode(target)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if mode is None or stat.S_ISREG(mode):
+            folder = next(parent for parent in target.parents if parent.exists())
+            draft = _draft(folder / target.name)
+            os.close(os.open(draft, _NEW, 0o600))
+            draft.unlink()
+
+
 def open_descriptor(path: Path) -> int | None:
     """The descriptor that a name like /dev/stdout or /dev/fd/63 stands for.
 
@@ -77,9 +93,13 @@ def _write_through(descriptor: int, chunks: Iterable[bytes]) -> None:
         file.writelines(chunks)
 
 
+def _draft(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.urandom(6).hex()}")
+
+
 def _replace(target: Path, chunks: Iterable[bytes], mode: int | None) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.urandom(6).hex()}")
+    draft = _draft(target)
     descriptor = os.open(draft, _NEW, 0o666)  # not tempfile's 0o600: a new file gets the mode that the umask says
     try:
         with os.fdopen(descriptor, "wb") as file:
