@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from compare.making import Row, same_rows, write_results, write_run
-from toolcert.compare.comparing import compare
+from toolcert.compare.comparing import compare, measured_noise
 from toolcert.compare.comparison import RowKind, Verdict
 from toolcert.compare.confusion import Confusion, Trigger
 from toolcert.compare.matching import Match
@@ -453,3 +453,15 @@ def test_runs_of_different_datasets_are_not_compared_by_number(tmp_path):
         compare([str(base)], [str(other)], Options(match=Match.INDEX))
     forced = compare([str(base)], [str(other)], Options(match=Match.INDEX, force=True))
     assert any("different datasets" in warning for warning in forced.warnings)
+
+
+def test_another_version_of_the_dataset_is_told(tmp_path):
+    rows = same_rows(60)
+    base, other = write_run(tmp_path / "a", rows, dataset="d1"), write_run(tmp_path / "b", rows, dataset="d2")
+    vendor = compare([str(base)], [str(other)]).vendors[0]
+    assert any("another dataset, or version of it" in note for note in vendor.notes)
+
+
+def test_planning_looks_at_the_only_baseline_it_is_given(tmp_path):
+    with pytest.raises(InputError, match="no run, results file or blessed baseline"):
+        measured_noise([str(tmp_path / "nothing")])

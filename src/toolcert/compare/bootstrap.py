@@ -69,8 +69,8 @@ def binomial(n: int, p: float, rng: Random) -> int:
     return successes
 
 
-def _percentiles(drawn: Sequence[float | None], confidence: float) -> Interval | None:
-    values = sorted(value for value in drawn if value is not None)
+def _percentiles(drawn: Sequence[float], confidence: float) -> Interval | None:
+    values = sorted(drawn)
     if not values:
         return None
     tail = (1 - confidence) / 2

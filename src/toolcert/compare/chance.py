@@ -1,4 +1,4 @@
-"""What chance would do: the tests of a vendor, and the margins it must keep."""
+"""What chance would do: how often vendor and baseline differ, row by row, and the tests of that."""
 
 from __future__ import annotations
 

@@ -40,6 +40,8 @@ def compare(baselines: Sequence[str], vendors: Sequence[str], options: Options =
 def measured_noise(baselines: Sequence[str], options: Options = _DEFAULTS) -> float | None:
     """Share of rows on which two runs of the baseline decide differently; None with fewer than two runs."""
     if len(baselines) < 2:
+        for word in baselines:
+            locate(word, Path(options.baselines))  # a name that is wrong is wrong, also where it is not needed
         return None
     cells = compare(baselines[:1], baselines[1:2], options).vendors[0].cells
     return (cells.fp + cells.fn) / cells.n if cells.n else None

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from toolcert.runs.codes import CodedFacts, facts_of
+from toolcert.runs.codes import KNOWN_FINISHES, OTHER_FINISH, CodedFacts, facts_of
 
 MAX_KINDS = 32768
 """Beyond this the numbers of calls and turns are no longer told apart; a kind must fit two bytes per row."""
 NO_KIND = 0xFFFF
 """Stands where a run has no such row."""
-_REASONS = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
-OTHER = "(other)"
 
 KindKey: TypeAlias = tuple[bool | None, str | None, bool | None, bool | None, bool, int, int]
 """The fields of a Kind in their order: making a bare tuple costs less than making a Kind."""
@@ -55,8 +53,8 @@ class Kinds(dict[KindKey, int]):
 
     def __missing__(self, key: KindKey) -> int:
         kind = Kind(*key)
-        if kind.finish not in _REASONS:
-            kind = kind._replace(finish=OTHER)
+        if kind.finish not in KNOWN_FINISHES:
+            kind = kind._replace(finish=OTHER_FINISH)
         if len(self.kinds) >= MAX_KINDS:
             kind = kind._replace(calls=min(kind.calls, 2), turns=0)
         if kind not in self:

@@ -100,7 +100,7 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: Options) 
         groups=tuple(_groups(pairing, decisions)) if options.by is not None else (),
         rows=tuple(telling_rows(pairing, decisions, options.rows)),
         differing=Differences(pairing, decisions).counts(),
-        notes=tuple(_notes(side, matching)),
+        notes=tuple(_notes(side, matching, pairing.baseline)),
     )
     return Draft(figures=measured, basis=basis)
 
@@ -164,8 +164,11 @@ def _arguments(pairs: list[tuple[Answer, Answer, int]]) -> Rate:
     return payload_rates(pairs)["arguments"]
 
 
-def _notes(side: Side, matching: Matching) -> list[str]:
+def _notes(side: Side, matching: Matching, baseline: RunData) -> list[str]:
     notes = []
+    asked = baseline.manifest.dataset if baseline.manifest is not None else None
+    if asked is not None and side.dataset_digest is not None and side.dataset_digest != asked.digest:
+        notes.append(f"{side.label} was asked from another dataset, or version of it; the rows in common are compared.")
     if side.torn:
         notes.append(f"The last line of {side.label} was cut off and is left out.")
     if side.foreign:

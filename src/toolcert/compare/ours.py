@@ -81,7 +81,8 @@ def _codes(data: RunData, lines: list[bytes]) -> bytes:
     try:
         return bytes.fromhex(b"".join(texts).decode())
     except ValueError as error:
-        raise InputError(f"{data.path}: damaged near line {len(data.columns) + 1} ({error}).") from error
+        near = len(data.columns) + 1
+        raise InputError(f"{data.path}: the code that begins a line near line {near} is damaged.") from error
 
 
 def _head(data: RunData, line: bytes, place: int) -> Record:

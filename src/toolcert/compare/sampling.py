@@ -16,8 +16,8 @@ _LOOKED_AT = 50
 """Rows matched by number whose questions are read, to notice another dataset or other settings."""
 
 
-class Asked(Value):
-    """What both were asked on a row."""
+class BothAsked(Value):
+    """What both runs were asked on a row."""
 
     index: int
     baseline: JsonObject
@@ -29,7 +29,7 @@ class Asked(Value):
         return [name for name in SAMPLING_FIELDS if self.baseline.get(name) != self.vendor.get(name)]
 
 
-def ask_again(baseline: RunData, vendor: RunData, partners: Partners) -> list[Asked]:
+def ask_again(baseline: RunData, vendor: RunData, partners: Partners) -> list[BothAsked]:
     """What some rows spread over the whole ask, as far as both runs kept it."""
     step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
     places = islice(matched_places(partners), 0, None, step)
@@ -37,8 +37,8 @@ def ask_again(baseline: RunData, vendor: RunData, partners: Partners) -> list[As
     return [asked for asked in looked_at if asked.baseline and asked.vendor]
 
 
-def _asked(baseline: RunData, vendor: RunData, place: int, partners: Partners) -> Asked:
-    return Asked(
+def _asked(baseline: RunData, vendor: RunData, place: int, partners: Partners) -> BothAsked:
+    return BothAsked(
         index=baseline.columns.index[place],
         baseline=read_answer(baseline, place).request,
         vendor=read_answer(vendor, partners[place]).request,
@@ -46,7 +46,7 @@ def _asked(baseline: RunData, vendor: RunData, place: int, partners: Partners) -
 
 
 def other_sampling(
-    baseline: RunData, vendor: RunData, partners: Partners, looked_at: Sequence[Asked] = ()
+    baseline: RunData, vendor: RunData, partners: Partners, looked_at: Sequence[BothAsked] = ()
 ) -> InputError | None:
     """What speaks against a comparison of differently asked questions.
 
@@ -65,14 +65,14 @@ def other_sampling(
     return _refusal(baseline, vendor, rows, _asked(baseline, vendor, places[0], partners))
 
 
-def _refusal(baseline: RunData, vendor: RunData, rows: str, example: Asked) -> InputError:
+def _refusal(baseline: RunData, vendor: RunData, rows: str, example: BothAsked) -> InputError:
     return InputError(
         f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows}{_how(example)}.",
         remedy="Run one of them again with the other's settings, or compare anyway with --force.",
     )
 
 
-def _how(asked: Asked) -> str:
+def _how(asked: BothAsked) -> str:
     if not asked.baseline or not asked.vendor or not asked.other_settings:
         return ""
     shown = [f"{name} {asked.baseline.get(name)!r} against {asked.vendor.get(name)!r}" for name in asked.other_settings]
@@ -87,7 +87,7 @@ class OtherContent(Value):
     """The manifests say so too: there is nothing to compare."""
 
 
-def other_content(baseline: RunData, vendor: RunData, looked_at: Sequence[Asked]) -> OtherContent | None:
+def other_content(baseline: RunData, vendor: RunData, looked_at: Sequence[BothAsked]) -> OtherContent | None:
     """What is wrong with rows matched by their number, from a look at some of them."""
     differing = sum(content_hash(asked.baseline) != content_hash(asked.vendor) for asked in looked_at)
     if not differing:

@@ -32,7 +32,7 @@ class Differences:
     def counts(self) -> dict[RowKind, int]:
         """How many rows differ in each way."""
         counts: Counter[RowKind] = Counter()
-        for kind, number in zip(self._kinds, range(len(self._kinds)), strict=True):
+        for number, kind in enumerate(self._kinds):
             if kind is not None:
                 counts[kind] += self._pairing.counts[number]
         return {kind: counts[kind] for kind in RowKind if counts[kind]}

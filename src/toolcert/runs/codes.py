@@ -24,7 +24,9 @@ NO_TOKENS = 0xFFFF
 HAS_BUCKETS = 1 << 10
 """Something is to be said about a call's form: it is in the facts."""
 
-_FINISHES = (None, "stop", "tool_calls", "length", "content_filter", "function_call", "(other)")
+OTHER_FINISH = "(other)"
+KNOWN_FINISHES = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
+_FINISHES = (*KNOWN_FINISHES, OTHER_FINISH)
 _THREE = (None, False, True)
 _BYTE = 0xFF
 _32, _16 = 0xFFFF_FFFF, 0xFFFF
