@@ -183,6 +183,16 @@ def test_blessing_and_comparing_with_the_name(runs, tmp_path):
     assert toolcert(*words, "--force", "--fail-on", "none")[0] == 0
 
 
+def test_blessing_another_run_says_which_one_it_replaces(runs, tmp_path):
+    words = ("--as", "official", "--baselines", tmp_path / "shelf")
+    assert "place of" not in toolcert("bless", runs["one"], *words)[1]
+    assert "place of" not in toolcert("bless", runs["one"], *words)[1], "the same run again replaces nothing"
+    _, out, _ = toolcert("bless", runs["same"], *words)
+    assert f"It takes the place of {runs['one']} (sha256 " in out
+    (tmp_path / "shelf" / "official.json").write_text("{")
+    assert toolcert("bless", runs["one"], *words)[0] == 0, "a damaged one is mended by blessing again"
+
+
 def test_by_index_and_by_finish_reason(tmp_path):
     older = [Row(index=i, finish="stop" if i % 3 == 0 else None) for i in range(1, 31)]
     one = write_results(tmp_path / "a.jsonl", [Row(index=i) for i in range(1, 31)])

@@ -17,14 +17,19 @@ from toolcert.settings import Settings
 def bless(run: Path, name: str, settings: Settings) -> None:
     """Keep a run as a named baseline to compare with.
 
-    Its digest, dataset and parameters are kept beside its name. A comparison with a baseline that has changed since,
-    or that was asked in another way, is refused unless --force is given.
+    Its digest, dataset and parameters are kept beside its name; an earlier baseline of that name is replaced.
+    A comparison with a baseline that has changed since, or that was asked in another way, is refused unless --force
+    is given.
 
     \b
     toolcert bless toolcert-runs/20260624-0647-7f3a21c9 --as official
     toolcert compare --baseline official --vendor toolcert-runs/20260625-0812-91d2c0aa
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.compare.blessing import bless as keep
+    from toolcert.compare.blessing import readable_blessing
 
+    earlier = readable_blessing(Path(settings.baselines), name)
     blessing = keep(run, name, Path(settings.baselines))
     click.echo(f"{blessing.name} is {blessing.path} (sha256 {blessing.digest[:12]}).")
+    if earlier is not None and (earlier.path, earlier.digest) != (blessing.path, blessing.digest):
+        click.echo(f"It takes the place of {earlier.path} (sha256 {earlier.digest[:12]}).")

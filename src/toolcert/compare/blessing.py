@@ -77,6 +77,14 @@ def find_blessing(folder: Path, name: str) -> Blessing | None:
         ) from error
 
 
+def readable_blessing(folder: Path, name: str) -> Blessing | None:
+    """The baseline of that name; none where it is damaged, which blessing again is the cure of."""
+    try:
+        return find_blessing(folder, name)
+    except InputError:
+        return None
+
+
 def stale(blessing: Blessing) -> InputError | None:
     """What speaks against a baseline that is no longer what was blessed."""
     if digest_of(Path(blessing.path)) == blessing.digest:
