@@ -134,6 +134,8 @@ def test_a_probe_saves_itself_and_the_page_shows_the_history(tmp_path: Path, mon
         assert toolcert(*words).exit_code == 0
         assert toolcert(*words).exit_code == 0
     assert toolcert("history", "add", "run").exit_code == 0
+    shown = " ".join(lines_of(toolcert("history", "show")))
+    assert "; 1 of 2 models calls tools (the use of results was not tested)." in shown
     document = json.loads(toolcert("history", "show", "--json", "-").stdout)
     days = {model["model"]: model["days"][0] for model in document["history"]["models"]}
     assert document["history"]["runs"] == 1

@@ -88,9 +88,15 @@ def headline(found: Overview) -> str:
     now = [latest_status(history, found.last) for history in found.models]
     asked = sum(status is not DayStatus.NOT_TESTED for status in now)
     working = now.count(DayStatus.WORKING)
-    verbs = ("calls", "uses") if working == 1 else ("call", "use")
-    stand = f"{working} of {plural(asked, 'model')} {verbs[0]} tools and {verbs[1]} the results."
-    return f"{_what_changed(found)}; {stand}"
+    return f"{_what_changed(found)}; {working} of {plural(asked, 'model')} {_fit(found, one=working == 1)}."
+
+
+def _fit(found: Overview, *, one: bool) -> str:
+    """What a working model was seen to do; a probe that asks for a call alone says nothing about results."""
+    calls = "calls tools" if one else "call tools"
+    if not any(day.handling.n for history in found.models for day in history.days):
+        return f"{calls} (the use of results was not tested)"
+    return f"{calls} and {'uses' if one else 'use'} the results"
 
 
 def _what_changed(found: Overview) -> str:
