@@ -64,8 +64,8 @@ def cli(api_key: str | None, **given: Any) -> None:
     say = say_on(console)
     with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", console) as display:
         summary = validator.run([display, announce_stop(say), _tell_bad_lines(say)])
-    if validator.set_aside is not None:
-        warn(f"the older results do not say where they were asked; they are kept as {validator.set_aside}.")
+    for notice in validator.notices:
+        warn(notice)
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
     code = _exit_code(summary, interrupted=validator.interrupted)
     click.get_current_context().exit(code)

@@ -25,6 +25,7 @@ from toolcert.wire.texts import NOT_JSON
 from vendor_verifier.totals import Totals
 
 CALLED = "tool_calls"
+SUCCESS = "success"
 
 
 def write_results(folder: Path, output: Path, extra_body: JsonObject) -> JsonObject:
@@ -70,7 +71,7 @@ def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) ->
         "request": exchange.request.body if exchange is not None else {},
         "extra_body": extra_body,
         "response": _response(exchange, reply) if answered else {"error": _error(record, exchange)},
-        "status": "success" if answered else "failed",
+        "status": SUCCESS if answered else "failed",
         "finish_reason": finish,
         "tool_calls_valid": _valid(record, finish),
         "last_run_at": datetime.fromtimestamp(record.at, UTC).isoformat(),

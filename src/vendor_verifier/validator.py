@@ -10,7 +10,7 @@ import msgspec
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.running import wait_for
 from toolcert.api.verifying import run_job, verify_job
-from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.errors import InputError, NothingMeasuredError
 from toolcert.core.events import Handler
 from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject, Value
@@ -19,11 +19,13 @@ from toolcert.runs.files import output_errors, write_whole
 from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader, is_run
 from toolcert.verify.adapters import register_adapter
+from toolcert.verify.foreign import read_older
 from toolcert.verify.job import VerifyOptions
+from toolcert.verify.log import UNMEASURED
 from toolcert.wire.retry import RetryPolicy
 from vendor_verifier import config
 from vendor_verifier.models import GenericModel, KimiModel, ModelAdapter, adapter_class
-from vendor_verifier.results import write_results
+from vendor_verifier.results import SUCCESS, write_results
 
 
 class Evaluation(Value):
@@ -96,28 +98,56 @@ class Validator:
         self.evaluation = evaluation
         self._endpoint = evaluation.endpoint(api_key)
         self.interrupted = False
-        self.set_aside: Path | None = None
-        """Where results went that cannot be gone on with."""
+        self.notices: tuple[str, ...] = ()
+        """What became of earlier results, in words."""
 
     def run(self, handlers: Sequence[Handler] = ()) -> JsonObject:
         """The summary; both files are written, also of a run that was interrupted or could not go on."""
         with verify_job(self.evaluation.file_path, self._endpoint, self.evaluation.options()) as job:
             if self.evaluation.incremental:
-                self.set_aside = set_aside_foreign(Path(self.evaluation.output), self.evaluation.folder)
-                forget_failures(self.evaluation.folder)
+                self._go_on()
             try:
-                done = run_job(job, self._endpoint.key, handlers, self.evaluation.patience())
-                self.interrupted = wait_for(done).interrupted
-            except NothingMeasuredError:
-                self._write()
+                result = wait_for(run_job(job, self._endpoint.key, handlers, self.evaluation.patience()))
+            except NothingMeasuredError as error:
+                self._write_failures()
+                error.remedy = " ".join([error.remedy, *self.notices]).strip()
                 raise
-        return self._write()
+        self.interrupted = result.interrupted
+        if result.summary.nothing_measured:
+            return self._write_failures()
+        self.notices += result.notices
+        return self._write(self.evaluation.folder)
 
-    def _write(self) -> JsonObject:
-        summary = write_results(self.evaluation.folder, Path(self.evaluation.output), self.evaluation.extra_body)
+    def _go_on(self) -> None:
+        aside = set_aside_foreign(Path(self.evaluation.output), self.evaluation.folder)
+        forget_failures(self.evaluation.folder)
+        if aside is not None:
+            self.notices += (f"The older results do not say where they were asked; they are kept as {aside}.",)
+
+    def _write(self, folder: Path) -> JsonObject:
+        summary = write_results(folder, Path(self.evaluation.output), self.evaluation.extra_body)
         text = msgspec.json.format(msgspec.json.encode(summary), indent=4)
         write_whole(Path(self.evaluation.summary), [text, b"\n"])
         return summary
+
+    def _write_failures(self) -> JsonObject:
+        """The files of a run without any answer; it takes the place of no results that have some."""
+        output, folder = Path(self.evaluation.output), self.evaluation.folder
+        unmeasured = folder / UNMEASURED
+        failed = unmeasured if is_run(unmeasured) else folder
+        if not holds_answers(output):
+            return self._write(failed)
+        beside = output.with_name(output.name + config.FAILED_SUFFIX)
+        self.notices += (f"{output} has answers and stays as it was; what failed now is in {beside}.",)
+        return write_results(failed, beside, self.evaluation.extra_body)
+
+
+def holds_answers(output: Path) -> bool:
+    """Whether there are results worth keeping; so is a file that is something else."""
+    try:
+        return output.exists() and any(row.status == SUCCESS for row in read_older(output))
+    except InputError:
+        return True
 
 
 def set_aside_foreign(output: Path, folder: Path) -> Path | None:

@@ -294,6 +294,36 @@ def test_rows_that_were_not_asked_are_told_and_the_way_to_ask_them(tmp_path: Pat
     assert "with --output run asks the 3 rows left" in result.stderr
 
 
+@pytest.mark.parametrize("words", [[], ["--fresh"]], ids=["taken up", "fresh"])
+@pytest.mark.parametrize("rows", [4, 40], ids=["to the end", "given up"])
+def test_a_mistyped_endpoint_costs_no_measurement(tmp_path: Path, vendor: Vendor, rows: int, words: list[str]) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
+    verify(vendor, dataset, "-q", "-o", "run")
+    before = call("report", "run").stdout
+    nowhere = ["--base-url", "http://127.0.0.1:9/v1", "-m", "faithful", "--retries", "0"]
+    result = call("verify", dataset, *nowhere, "-q", "-o", "run", "--junit", "j.xml", *words)
+    assert result.exit_code == ExitCode.NOTHING_MEASURED, result.output
+    assert f"The {rows} rows measured earlier in run stay as they were; what failed now is in" in result.stderr
+    assert call("report", "run").stdout == before
+    if rows == 4:
+        assert 'tests="4" failures="0" errors="4"' in (tmp_path / "j.xml").read_text()
+    asked = len(list(vendor.requests))
+    assert verify(vendor, dataset, "-q", "-o", "run").exit_code == ExitCode.OK
+    assert len(list(vendor.requests)) == asked
+
+
+def test_rows_set_aside_for_another_model_are_told_and_taken_up_again(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
+    verify(vendor, dataset, "-q", "-o", "run")
+    told = verify(vendor, dataset, "-q", "-o", "run", model="text-caller").stderr
+    assert "3 rows measured earlier (model faithful) were set aside in run/superseded.jsonl" in told
+    asked = len(list(vendor.requests))
+    back = verify(vendor, dataset, "-q", "-o", "run")
+    assert back.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (3/3")
+    assert "3 rows set aside earlier were taken up again" in back.stderr
+    assert len(list(vendor.requests)) == asked
+
+
 def test_rows_that_the_server_says_it_cannot_answer_are_told_apart(tmp_path: Path) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
     with Vendor(models=["no-tools"]) as vendor:

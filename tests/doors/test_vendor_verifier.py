@@ -383,6 +383,32 @@ def test_results_of_another_tool_are_kept_and_not_gone_on_with(dataset: Path) ->
     assert len(rows()) == 4
 
 
+@pytest.mark.parametrize("number", [4, 30], ids=["to the end", "given up"])
+@pytest.mark.parametrize("words", [[], ["--incremental"]], ids=["anew", "incremental"])
+def test_a_run_without_any_answer_replaces_no_results(folder: Path, number: int, words: list[str]) -> None:
+    write_rows(folder / "rows.jsonl", [row(one) for one in range(number)])
+    with Vendor(models=["faithful"]) as vendor:
+        verify(vendor)
+        before = [(folder / name).read_bytes() for name in ("results.jsonl", "summary.json")]
+        nowhere = ["rows.jsonl", "--model", "faithful", "--base-url", "http://127.0.0.1:9", "--retries", "0", *words]
+        command = [sys.executable, "-m", "vendor_verifier", *nowhere]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert ended.returncode == 3
+        assert "results.jsonl has answers and stays as it was" in ended.stderr
+        assert [(folder / name).read_bytes() for name in ("results.jsonl", "summary.json")] == before
+        assert {one["status"] for one in rows("results.jsonl.failed")} == {"failed"}
+        verify(vendor, "--incremental")
+        assert vendor.requests.count() == number
+    assert (folder / "results.jsonl").read_bytes() == before[0]
+
+
+def test_results_of_another_tool_survive_a_run_without_any_answer(dataset: Path) -> None:
+    (dataset / "results.jsonl").write_text('{"data_index": 1, "request": {}, "status": "success"}\n')
+    run("rows.jsonl", "--model", "m", "--base-url", "http://127.0.0.1:9", "--retries", "0", code=3)
+    assert (dataset / "results.jsonl").read_text().startswith('{"data_index": 1, "request": {}')
+    assert len(rows("results.jsonl.failed")) == 4
+
+
 def test_the_adapters_of_the_text() -> None:
     assert type(get_adapter("gpt-4o")).__name__ == "GenericAdapter"
     assert type(get_adapter("moonshotai/Kimi-K2")) is type(get_adapter("anything", "kimi"))

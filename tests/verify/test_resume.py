@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import index_of, records, run, timeless
-from toolcert.core.errors import InputError, OutputError, UsageError
+from toolcert.core.errors import InputError, NothingMeasuredError, OutputError, UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.runs.lock import hold
 from toolcert.simulate import Vendor
 from toolcert.verify import takeup
+from toolcert.verify.aside import SUPERSEDED
+from toolcert.verify.job import VerifyRun
+from toolcert.verify.log import UNMEASURED
 from toolcert.verify.summary import summarise
-from toolcert.verify.takeup import SUPERSEDED
 
 
 class Asked:
@@ -194,12 +197,12 @@ def test_nobody_comes_between_the_look_at_a_run_and_its_going_on(
     tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def and_another_comes(folder: Path, wanted: takeup.Wanted) -> takeup.Earlier:
-        earlier = takeup.take_up(folder, wanted)
+        earlier = takeup.look_at(folder, wanted)
         with pytest.raises(OutputError, match="another toolcert"):
             hold(folder)
         return earlier
 
-    monkeypatch.setattr("toolcert.verify.job.take_up", and_another_comes)
+    monkeypatch.setattr("toolcert.verify.job.look_at", and_another_comes)
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == 1
 
@@ -251,3 +254,103 @@ def test_a_probe_run_in_the_folder_is_refused(tmp_path: Path, vendor: Vendor) ->
         with pytest.raises(InputError, match="probe run"):
             run(dataset, vendor.url, tmp_path / "run", fresh=fresh)
     assert (tmp_path / "run/records.jsonl").read_bytes() == before
+
+
+NOWHERE = "http://127.0.0.1:9/v1"
+
+
+def records_of(folder: Path) -> bytes:
+    return (folder / "records.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("fresh", [False, True], ids=["taken up", "fresh"])
+@pytest.mark.parametrize("rows", [3, 30], ids=["to the end", "given up"])
+def test_a_run_that_reaches_nobody_leaves_the_earlier_one_as_it_was(
+    tmp_path: Path, vendor: Vendor, asked: Asked, rows: int, fresh: bool
+) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
+    run(dataset, vendor.url, tmp_path / "run")
+    before, manifest = records_of(tmp_path / "run"), (tmp_path / "run/manifest.json").read_bytes()
+    told = told_by(lambda: run(dataset, NOWHERE, tmp_path / "run", fresh=fresh, endpoint={"retries": 0}))
+    assert f"The {rows} rows measured earlier in {tmp_path / 'run'} stay as they were" in told
+    assert records_of(tmp_path / "run") == before
+    assert (tmp_path / "run/manifest.json").read_bytes() == manifest
+    assert not (tmp_path / "run" / SUPERSEDED).exists()
+    failed = records(tmp_path / "run" / UNMEASURED)
+    assert {one.outcome for one in failed} == {Outcome.NOT_MEASURED}
+    asked()
+    assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == rows
+    assert asked() == []
+    assert not (tmp_path / "run" / UNMEASURED).exists()
+
+
+def told_by(ask: Callable[[], VerifyRun]) -> str:
+    """What a run that reaches nobody says, whether it goes to the end or gives up."""
+    try:
+        result = ask()
+    except NothingMeasuredError as error:
+        return str(error)
+    assert result.kept_earlier
+    assert result.summary.nothing_measured
+    return " ".join(result.notices)
+
+
+def test_the_first_answer_lets_a_run_take_the_place_of_an_earlier_one(tmp_path: Path, vendor: Vendor) -> None:
+    """Rows that failed before it move in with it, and each stands once."""
+    dataset = write_rows(tmp_path / "d.jsonl", ["{", *(row(n) for n in range(4))])
+    run(dataset, vendor.url, tmp_path / "run")
+    vendor.outage("500", after=len(list(vendor.requests)))
+    with Vendor(models=["faithful"]) as elsewhere:
+        elsewhere.outage("500", after=0, count=2)
+        result = run(dataset, elsewhere.url, tmp_path / "run", endpoint={"retries": 0, "concurrency": 1})
+    assert sorted(index_of(one) for one in records(tmp_path / "run")) == [1, 2, 3, 4, 5]
+    assert (result.summary.rows.passed, result.summary.rows.not_measured, result.summary.rows.skipped) == (2, 2, 1)
+    assert not (tmp_path / "run" / UNMEASURED).exists()
+    assert f"4 rows measured earlier (endpoint {vendor.url}) were set aside" in result.notices[0]
+
+
+def test_what_was_set_aside_is_taken_up_when_it_fits_again(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    path = tmp_path / "d.jsonl"
+    first = run(write_rows(path, [row(n) for n in range(4)]), vendor.url, tmp_path / "run").summary
+    other = run(str(path), vendor.url, tmp_path / "run", model="other")
+    assert "4 rows measured earlier (model faithful) were set aside" in other.notices[0]
+    asked()
+    moved = write_rows(path, [row(3), row(2), row(1), row(0)])
+    back = run(moved, vendor.url, tmp_path / "run")
+    assert asked() == []
+    assert back.notices[-1] == "4 rows set aside earlier were taken up again, not asked again."
+    assert timeless(back.summary)["rows"] == timeless(first)["rows"]
+    assert lines_of(tmp_path / "run") == {line: content(4 - line) for line in range(1, 5)}
+    assert {json.loads(line)["model"] for line in (tmp_path / "run" / SUPERSEDED).read_text().splitlines()} == {"other"}
+
+
+def test_a_line_put_back_into_the_dataset_is_not_asked_again(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    path = tmp_path / "d.jsonl"
+    run(write_rows(path, [row(1), row(2)]), vendor.url, tmp_path / "run")
+    gone = run(write_rows(path, [row(2)]), vendor.url, tmp_path / "run")
+    assert gone.notices[0].startswith("1 row that the dataset no longer has was set aside in")
+    asked()
+    result = run(write_rows(path, [row(2), row(3), row(1)]), vendor.url, tmp_path / "run")
+    assert asked() == [content(3)]
+    assert lines_of(tmp_path / "run") == {1: content(2), 2: content(3), 3: content(1)}
+    assert result.summary.rows.passed == 3
+
+
+def test_fresh_asks_again_what_was_set_aside(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
+    run(dataset, vendor.url, tmp_path / "run")
+    run(dataset, vendor.url, tmp_path / "run", model="other")
+    asked()
+    run(dataset, vendor.url, tmp_path / "run", fresh=True, max_requests=1)
+    assert len(asked()) == 1
+    run(dataset, vendor.url, tmp_path / "run")
+    assert len(asked()) == 2
+
+
+def test_failed_rows_stay_known_where_asking_them_again_reaches_nobody(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1, toolcert={"expected": {"call": False}}), row(2)])
+    run(dataset, vendor.url, tmp_path / "run")
+    vendor.outage("500", after=0)
+    again = run(dataset, vendor.url, tmp_path / "run", only_failed=True, endpoint={"retries": 0})
+    assert again.kept_earlier
+    assert (summarise(tmp_path / "run").rows.failed, summarise(tmp_path / "run").rows.passed) == (1, 1)

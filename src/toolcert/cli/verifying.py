@@ -96,9 +96,11 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
     for notice in result.notices:
         click.echo(notice, err=True)
     if result.interrupted:
-        click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
+        done = "nothing was measured" if result.kept_earlier else f"what was measured is in {result.folder}"
+        click.echo(f"Interrupted; {done}. The same --output goes on.", err=True)
         return ExitCode.INTERRUPTED
-    if unasked := sum(result.summary.not_asked.values()):
+    unasked = sum(result.summary.not_asked.values())
+    if unasked and not result.kept_earlier:
         click.echo(f"The same command with --output {result.folder} asks the {plural(unasked, 'row')} left.", err=True)
     return _close(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
 

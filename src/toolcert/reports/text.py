@@ -6,7 +6,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-THIN_SPACE = "\u2009"
+from toolcert.core.wording import THIN_SPACE as THIN_SPACE
+from toolcert.core.wording import count as count
+from toolcert.core.wording import plural as plural
+
 NO_VALUE = "–"
 _ASCII = str.maketrans({"–": "-", "…": ".", THIN_SPACE: " ", "⏎": "|", "⇥": "|", "␍": "|", "␛": "^", "␀": "0"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -78,11 +81,6 @@ def listed(items: Sequence[object], total: int, columns: int) -> str:
     return ""
 
 
-def count(number: int) -> str:
-    """4127 as `4 127`, with a thin space."""
-    return f"{number:,}".replace(",", THIN_SPACE)
-
-
 def percent(rate: float | None, digits: int = 1) -> str:
     """0.971 as `97.1 %`."""
     return NO_VALUE if rate is None else f"{100 * rate:.{digits}f} %"
@@ -116,8 +114,3 @@ def clock(value: float) -> str:
 def whereabouts(page: str, run: str) -> str:
     """Where to read on: the page that was written, or else the folder of the run."""
     return f"Report: {page}" if page else f"Run: {run}" if run else ""
-
-
-def plural(number: int, noun: str, many: str | None = None) -> str:
-    """`1 model`, `3 models`."""
-    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"

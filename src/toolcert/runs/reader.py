@@ -30,12 +30,7 @@ class RunReader:
 
     def lines(self) -> Iterator[bytes]:
         """The whole lines; a torn last line (the run was killed there) is left out."""
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield line
+        return whole_lines(self.path)
 
     def heads(self) -> Iterator[Record]:
         """Every record without its evidence."""
@@ -47,14 +42,29 @@ class RunReader:
 
     def decoded(self, decode: Callable[[bytes], T]) -> Iterator[T]:
         """Every line as `decode` reads it; one that is no record is named with its number."""
-        for number, line in enumerate(self.lines(), 1):
-            try:
-                yield decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise InputError(
-                    f"{self.path}, line {number}: not a record of a toolcert run ({error}).",
-                    remedy="Remove the line, or run again with --fresh.",
-                ) from error
+        return decoded_lines(self.path, decode)
+
+
+def whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a log that need not be there; a torn last one is left out."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def decoded_lines(path: Path, decode: Callable[[bytes], T]) -> Iterator[T]:
+    """Every whole line as `decode` reads it; one that is no record is named with its number."""
+    for number, line in enumerate(whole_lines(path), 1):
+        try:
+            yield decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"{path}, line {number}: not a record of a toolcert run ({error}).",
+                remedy="Remove the line, or run again with --fresh.",
+            ) from error
 
 
 def is_run(path: Path) -> bool:

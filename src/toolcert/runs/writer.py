@@ -51,7 +51,10 @@ class RunWriter:
 
     def append(self, record: Record) -> None:
         """Write one record; it is with the operating system when this returns."""
-        line = encode_record(record, self._keep)
+        self.append_line(encode_record(record, self._keep))
+
+    def append_line(self, line: bytes) -> None:
+        """Write a record that is a line already."""
         with output_errors(self._path):
             self._write_all(line)
             if time.monotonic() - self._synced >= SYNC_SECONDS:

@@ -42,7 +42,7 @@ def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
         adapter=plan.adapter_name,
         requests=requests,
         tokens=tokens,
-        settled=plan.earlier.standing.met,
+        settled=plan.earlier.taken_over,
         dataset=inspect(job.dataset, job.selection.lines(job.dataset)),
     )
 

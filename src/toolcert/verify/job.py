@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
-from toolcert.core.errors import UsageError
+from toolcert.core.errors import NothingMeasuredError, UsageError
 from toolcert.core.events import Event, Handler, RunFinished, RunStarted
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
@@ -20,20 +22,21 @@ from toolcert.engine.plan import Session
 from toolcert.runs.encoding import Keep
 from toolcert.runs.keys import Keys
 from toolcert.runs.lock import hold
-from toolcert.runs.reader import is_run
-from toolcert.runs.resume import start_afresh
+from toolcert.runs.reader import is_run, read_manifest
 from toolcert.runs.writer import RunWriter
 from toolcert.verify.adapters.registry import load_adapter
 from toolcert.verify.dataset import Dataset
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.gates import any_expectation, missed_gates, parse_gates, require_expectations
 from toolcert.verify.hopeless import GiveUpEarly
+from toolcert.verify.log import UNMEASURED, VerifyLog
+from toolcert.verify.notices import changes, notices, untouched
 from toolcert.verify.plan import VerifyPlan, target_of
 from toolcert.verify.prepare import Shaping, StreamMode, adapter_of
 from toolcert.verify.selection import Selection, parse_where
 from toolcert.verify.source import Source
 from toolcert.verify.summary import summarise, summary_of
-from toolcert.verify.takeup import Earlier, Wanted, follow_moved_lines, require_run, take_up
+from toolcert.verify.takeup import Earlier, Wanted, follow_moved_lines, look_at, make_room, require_run
 from toolcert.verify.tally import Tally
 from toolcert.verify.work import VerifyWork
 
@@ -97,10 +100,15 @@ class VerifyRun(Value):
     """A finished verify run."""
 
     folder: str
+    """Where its records are: the folder asked for, unless nothing was measured and that one holds measurements."""
     summary: VerifySummary
     interrupted: bool = False
     missed: tuple[str, ...] = ()
     """The gates that were not met, in words."""
+    kept_earlier: bool = False
+    """Nothing was measured, and the earlier run in the folder asked for is as it was."""
+    notices: tuple[str, ...] = ()
+    """What became of measurements of earlier runs in the folder, in words."""
 
 
 class VerifyJob:
@@ -130,46 +138,79 @@ class VerifyJob:
         all_rows = self.selection.everything or not is_run(folder)
         chosen = None if all_rows else Keys(case.key for case in self.plan().cases())
         target = target_of(self.spec, self.shaping)
-        return Wanted(target=target, only_failed=self.options.only_failed, chosen=chosen)
+        return Wanted(target=target, fresh=self.options.fresh, only_failed=self.options.only_failed, chosen=chosen)
 
     async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
         """Do it; what an earlier run in the same folder measured is not asked again."""
         if self.options.only_failed:
             require_run(folder)
         with hold(folder) as lock:
-            if self.options.fresh:
-                start_afresh(folder, self.manifest.job)
-            earlier = take_up(folder, self.wanted(folder))
+            wanted = self.wanted(folder)
+            earlier = look_at(folder, wanted)
+            changed = changes(read_manifest(folder), self.manifest) if earlier.foreign else ""
             tally = Tally()
-            with closing(RunWriter(folder, self.manifest, keep=self.options.keep, lock=lock)) as writer:
-                finished = await self._ask(session, earlier, writer, [tally, GiveUpEarly(), *handlers])
-            return self._result(folder, finished, summary_of(tally, writer.manifest), earlier)
+            with closing(self._log(folder, lock, wanted, earlier)) as log:
+                finished = await self._ask(session, earlier, log, [tally, GiveUpEarly(), *handlers])
+            summary = summary_of(tally, log.writer.manifest)
+            if log.kept_earlier:
+                return self._nothing_measured(folder, finished, summary, earlier)
+            return self._result(folder, finished, summary, earlier, changed)
+
+    def _log(self, folder: Path, lock: IO[bytes], wanted: Wanted, earlier: Earlier) -> VerifyLog:
+        def open_writer(place: Path) -> RunWriter:
+            return RunWriter(place, self.manifest, keep=self.options.keep, lock=lock)
+
+        return VerifyLog(folder, earlier, open_writer, partial(make_room, folder, wanted))
 
     async def _ask(
-        self, session: Session, earlier: Earlier, writer: RunWriter, handlers: Sequence[Handler]
+        self, session: Session, earlier: Earlier, log: VerifyLog, handlers: Sequence[Handler]
     ) -> RunFinished:
         plan = self.plan(earlier)
         engine = LocalEngine(
             {self.spec.name: session},
             concurrency={self.spec.name: self.spec.concurrency + AHEAD},
-            handlers=[self._note_dataset(writer), writer, *handlers],
+            handlers=[self._note_dataset(log), log, *handlers],
             max_requests=self.options.max_requests,
             watch=OutageWatch(),
         )
-        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=len(earlier.standing))
-        return await engine.run(plan, VerifyWork(self.shaping), started)
+        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=earlier.resumed)
+        try:
+            return await engine.run(plan, VerifyWork(self.shaping), started)
+        except NothingMeasuredError as error:
+            if log.kept_earlier:
+                error.remedy = f"{error.remedy} {untouched(log.folder, earlier)}".strip()
+            raise
 
-    def _result(self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier) -> VerifyRun:
-        taken_over = len(earlier.standing) > 0
-        if taken_over and self.selection.everything and not finished.interrupted and not self.options.only_failed:
-            follow_moved_lines(folder, earlier)
+    def _result(
+        self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier, changed: str
+    ) -> VerifyRun:
+        gone = 0
+        if earlier.resumed and self.selection.everything and not finished.interrupted and not self.options.only_failed:
+            gone = follow_moved_lines(folder, earlier)
         # What is not kept is not reported either.
-        if taken_over or earlier.elsewhere or self.options.keep is Keep.VERDICTS:
+        if earlier.resumed or earlier.elsewhere or self.options.keep is Keep.VERDICTS:
             summary = summarise(folder)
-        missed = tuple(missed_gates(self.gates, summary))
-        return VerifyRun(folder=str(folder), summary=summary, interrupted=finished.interrupted, missed=missed)
+        return VerifyRun(
+            folder=str(folder),
+            summary=summary,
+            interrupted=finished.interrupted,
+            missed=tuple(missed_gates(self.gates, summary)),
+            notices=tuple(notices(folder, earlier, changed, gone)),
+        )
 
-    def _note_dataset(self, writer: RunWriter) -> Handler:
+    def _nothing_measured(
+        self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier
+    ) -> VerifyRun:
+        return VerifyRun(
+            folder=str(folder / UNMEASURED),
+            summary=summary,
+            interrupted=finished.interrupted,
+            missed=tuple(missed_gates(self.gates, summary)),
+            kept_earlier=True,
+            notices=(untouched(folder, earlier),),
+        )
+
+    def _note_dataset(self, log: VerifyLog) -> Handler:
         """The digest is known once the last line was read; the writer puts it into the finished manifest."""
 
         def note(event: Event) -> None:
@@ -177,7 +218,7 @@ class VerifyJob:
                 facts = DatasetFacts(
                     path=self.dataset.source.name, digest=self.dataset.source.digest, rows=self.dataset.source.rows
                 )
-                writer.manifest = msgspec.structs.replace(writer.manifest, dataset=facts)
+                log.writer.manifest = msgspec.structs.replace(log.writer.manifest, dataset=facts)
 
         return note
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,34 +12,55 @@ from toolcert.core.errors import UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.values import Value
-from toolcert.runs.encoding import DETAIL_MARK, decode_head, encode_record
-from toolcert.runs.files import output_errors, write_whole
+from toolcert.runs.encoding import decode_head
+from toolcert.runs.files import write_whole
 from toolcert.runs.keys import Keys, PlacedKeys
 from toolcert.runs.reader import RunReader, is_run
-from toolcert.runs.resume import refuse_another_job, settled
+from toolcert.runs.resume import refuse_another_job, settled, start_afresh
 from toolcert.runs.writer import RECORDS, repair_tail
+from toolcert.verify.aside import fitting_again, forget_aside, heads_aside, put_aside, renumbered
 
 JOB = "verify"
-SUPERSEDED = "superseded.jsonl"
-"""Measurements a later run in the same folder no longer speaks of: of another target, or of lines taken out."""
 
 
 class Earlier:
     """What an earlier run in the same folder has measured already."""
 
     def __init__(
-        self, standing: PlacedKeys | None = None, only: Keys | None = None, *, elsewhere: bool = False
+        self,
+        standing: PlacedKeys | None = None,
+        only: Keys | None = None,
+        *,
+        again: PlacedKeys | None = None,
+        counts: Counter[str] | None = None,
     ) -> None:
         self.standing = PlacedKeys() if standing is None else standing
         """Rows that are chosen and need not be asked again."""
+        self.again = PlacedKeys() if again is None else again
+        """Rows that were set aside and fit again."""
         self.only = only
         """Where given, nothing but these is asked (`--only-failed`)."""
-        self.elsewhere = elsewhere
+        counts = Counter() if counts is None else counts
+        self.elsewhere = counts["elsewhere"] > 0
         """Whether the log also speaks of rows that are not chosen now."""
+        self.foreign = counts["foreign"]
+        """Measurements in the log of another target: they have no place in this run."""
+        self.displaced = counts["displaced"]
+        """All measurements that have to leave the log when this run begins."""
+
+    @property
+    def resumed(self) -> int:
+        """Rows that need not be asked."""
+        return len(self.standing) + len(self.again)
+
+    @property
+    def taken_over(self) -> int:
+        """Rows met so far that an earlier run speaks for."""
+        return self.standing.met + self.again.met
 
     def asks(self, key: str, line: int) -> bool:
         """Whether the row with this key, on this line now, is still to be asked."""
-        if self.standing.meet(key, line):
+        if self.standing.meet(key, line) or self.again.meet(key, line):
             return False
         return self.only is None or key in self.only
 
@@ -47,6 +69,7 @@ class Wanted(Value):
     """What a run asks of whom, as far as the records of an earlier run depend on it."""
 
     target: str
+    fresh: bool = False
     only_failed: bool = False
     chosen: Keys | None = None
     """The rows this run may ask; None for all. What became of the others is not its business."""
@@ -55,9 +78,13 @@ class Wanted(Value):
         """Whether this run may ask the row of an earlier record."""
         return self.chosen is None or head.case in self.chosen
 
+    def speaks_of(self, head: Record) -> bool:
+        """Whether an earlier record is of the same target."""
+        return head.case.startswith(f"{self.target}-")
+
     def lets_stand(self, head: Record) -> bool:
         """Whether an earlier record is still to be counted when this run is done."""
-        if not head.case.startswith(f"{self.target}-"):
+        if self.fresh or not self.speaks_of(head):
             return False
         if not self.chooses(head):
             return True
@@ -79,23 +106,30 @@ def look_at(folder: Path, wanted: Wanted) -> Earlier:
         return Earlier()
     reader = RunReader(folder)
     refuse_another_job(folder, reader.manifest, JOB)
-    again = Keys(_to_ask_again(reader)) if wanted.only_failed else None
-    standing = PlacedKeys(head.case for head in reader.heads() if wanted.chooses(head) and wanted.lets_stand(head))
-    elsewhere = wanted.chosen is not None and not all(wanted.chooses(head) for head in reader.heads())
-    return Earlier(standing, again, elsewhere=elsewhere)
+    counts: Counter[str] = Counter()
+    if wanted.fresh:
+        counts["displaced"] = sum(map(_is_measurement, reader.lines()))
+        return Earlier(counts=counts)
+    only = Keys(_to_ask_again(reader)) if wanted.only_failed else None
+    standing = PlacedKeys(_standing(reader, wanted, counts))
+    return Earlier(standing, only, again=_fitting_again(reader, wanted), counts=counts)
 
 
-def take_up(folder: Path, wanted: Wanted) -> Earlier:
-    """Make the run in `folder` ready to go on; nothing measured is thrown away. The caller holds the folder's lock."""
-    earlier = look_at(folder, wanted)
-    if is_run(folder) and (folder / RECORDS).exists():
+def make_room(folder: Path, wanted: Wanted) -> None:
+    """Take out of the log what this run does not speak of; only `--fresh` throws away what was measured.
+
+    The caller holds the folder's lock.
+    """
+    if wanted.fresh:
+        start_afresh(folder, JOB)
+        forget_aside(folder, wanted.speaks_of)
+    elif is_run(folder) and (folder / RECORDS).exists():
         repair_tail(folder / RECORDS)
         _keep_only(RunReader(folder), wanted.lets_stand)
-    return earlier
 
 
-def follow_moved_lines(folder: Path, earlier: Earlier) -> None:
-    """Give records taken over the numbers their lines have now; those of lines that are gone are set aside."""
+def follow_moved_lines(folder: Path, earlier: Earlier) -> int:
+    """Give records taken over the numbers their lines have now; how many were set aside, for their lines are gone."""
     reader = RunReader(folder)
     standing = earlier.standing
 
@@ -104,7 +138,27 @@ def follow_moved_lines(folder: Path, earlier: Earlier) -> None:
 
     _keep_only(reader, stands)
     if any(_moved(head, standing) for head in reader.heads()):
-        write_whole(reader.path, (_renumbered(line, standing) for line in reader.lines()))
+        write_whole(reader.path, (_moved_line(line, standing) for line in reader.lines()))
+    return len(standing) - standing.met
+
+
+def _standing(reader: RunReader, wanted: Wanted, counts: Counter[str]) -> Iterator[str]:
+    """Keys of the rows that are chosen and stand; what else is in the log is counted."""
+    for head in reader.heads():
+        chosen, stands = wanted.chooses(head), wanted.lets_stand(head)
+        if chosen and stands:
+            yield head.case
+        counts["elsewhere"] += not chosen
+        counts["displaced"] += settled(head) and not stands
+        counts["foreign"] += settled(head) and not wanted.speaks_of(head)
+
+
+def _fitting_again(reader: RunReader, wanted: Wanted) -> PlacedKeys:
+    """What was set aside and stands as soon as its row is met."""
+    if not any(wanted.speaks_of(head) for head in heads_aside(reader.folder)):
+        return PlacedKeys()
+    measured = Keys(head.case for head in reader.heads() if settled(head))
+    return fitting_again(reader.folder, measured, lambda head: wanted.chooses(head) and wanted.lets_stand(head))
 
 
 def _to_ask_again(reader: RunReader) -> Iterator[str]:
@@ -112,36 +166,30 @@ def _to_ask_again(reader: RunReader) -> Iterator[str]:
     for head in reader.heads():
         if head.outcome in (Outcome.FAILED, Outcome.NOT_MEASURED):
             yield head.case
-    aside = reader.folder / SUPERSEDED
-    if aside.exists():
-        with aside.open("rb") as file:
-            yield from (decode_head(line).case for line in file if line.endswith(b"\n"))
+    yield from (head.case for head in heads_aside(reader.folder))
 
 
 def _keep_only(reader: RunReader, stands: Callable[[Record], bool]) -> None:
     """Leave only the standing records in the log; measurements among the others are set aside, not lost."""
     if all(stands(head) for head in reader.heads()):
         return
-    aside = reader.folder / SUPERSEDED
-    if aside.exists():
-        repair_tail(aside)
-    with output_errors(aside), aside.open("ab") as file:
-        for line in reader.lines():
-            head = decode_head(line)
-            if settled(head) and not stands(head):
-                file.write(line)
+    heads = ((line, decode_head(line)) for line in reader.lines())
+    put_aside(reader.folder, (line for line, head in heads if settled(head) and not stands(head)))
     write_whole(reader.path, (line for line in reader.lines() if stands(decode_head(line))))
+
+
+def _is_measurement(line: bytes) -> bool:
+    """Whether --fresh would throw something away with this line; a damaged one is what it is often used for."""
+    try:
+        return settled(decode_head(line))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
 
 
 def _moved(head: Record, standing: PlacedKeys) -> bool:
     return head.row is not None and standing.line_of(head.case) not in (0, head.row.index)
 
 
-def _renumbered(line: bytes, standing: PlacedKeys) -> bytes:
-    head = decode_head(line)
-    if head.row is None or not _moved(head, standing):
-        return line
-    row = msgspec.structs.replace(head.row, index=standing.line_of(head.case))
-    start = encode_record(msgspec.structs.replace(head, row=row))
-    rest = line.find(DETAIL_MARK)
-    return start if rest < 0 else start[:-2] + line[rest:]
+def _moved_line(line: bytes, standing: PlacedKeys) -> bytes:
+    number = standing.line_of(decode_head(line).case)
+    return renumbered(line, number) if number else line

@@ -1,0 +1,99 @@
+"""The log of a verify run that may have to push an earlier one out: not before something was measured."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+from toolcert.core.events import CaseFinished, Event, RunFinished
+from toolcert.runs.files import output_errors
+from toolcert.runs.reader import is_run, whole_lines
+from toolcert.runs.resume import start_afresh
+from toolcert.runs.writer import RECORDS, RunWriter
+from toolcert.verify.aside import forget_aside, lines_again
+from toolcert.verify.takeup import JOB, Earlier
+
+UNMEASURED = "unmeasured"
+"""Below the run's folder: the log of a run that has measured nothing yet, and would displace what was measured.
+A mistyped address or model leaves it there, and the earlier run as it was."""
+
+
+class VerifyLog:
+    """A handler that writes records to where they belong; it must come first in line."""
+
+    def __init__(
+        self,
+        folder: Path,
+        earlier: Earlier,
+        open_writer: Callable[[Path], RunWriter],
+        make_room: Callable[[], None],
+    ) -> None:
+        self.folder = folder
+        self._earlier = earlier
+        self._open = open_writer
+        self._make_room = make_room
+        self._asked = False
+        self.writer = self._aside() if earlier.displaced else self._begun()
+
+    @property
+    def kept_earlier(self) -> bool:
+        """Whether the earlier run is still as it was."""
+        return self.writer.folder != self.folder
+
+    def __call__(self, event: Event) -> None:
+        if self.kept_earlier and self._decides(event):
+            self._move_in()
+        if isinstance(event, RunFinished) and not self.kept_earlier:
+            self._finish(event)
+        else:
+            self.writer(event)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.writer.close()
+
+    def _decides(self, event: Event) -> bool:
+        """An answer is worth more than what failed; and where nothing had to be asked, nothing failed."""
+        if isinstance(event, CaseFinished):
+            self._asked = True
+            return event.record.outcome.measured
+        return isinstance(event, RunFinished) and not self._asked
+
+    def _aside(self) -> RunWriter:
+        place = self.folder / UNMEASURED
+        start_afresh(place, JOB)
+        with output_errors(place):
+            place.mkdir(exist_ok=True)
+        return self._open(place)
+
+    def _begun(self) -> RunWriter:
+        _clear(self.folder / UNMEASURED)
+        self._make_room()
+        return self._open(self.folder)
+
+    def _move_in(self) -> None:
+        waiting = self.writer
+        waiting.close()
+        self._make_room()
+        self.writer = self._open(self.folder)
+        self.writer.manifest = waiting.manifest
+        for line in whole_lines(waiting.folder / RECORDS):
+            self.writer.append_line(line)
+        _clear(waiting.folder)
+
+    def _finish(self, event: RunFinished) -> None:
+        """Take back what was set aside and fits again; it leaves its place only when it is safe in the log."""
+        again = self._earlier.again
+        for line in lines_again(self.folder, again) if again.met else ():
+            self.writer.append_line(line)
+        self.writer(event)
+        if again.met:
+            forget_aside(self.folder, lambda head: again.line_of(head.case) > 0)
+
+
+def _clear(place: Path) -> None:
+    if is_run(place):
+        start_afresh(place, JOB)
+        with contextlib.suppress(OSError):  # somebody put something else there
+            place.rmdir()
