@@ -48,6 +48,16 @@ def test_a_documented_command_exists_with_its_options(line: str) -> None:
     assert left == []
 
 
+def test_nobody_is_sent_to_an_index_for_a_package_of_our_name() -> None:
+    """It is not published there, so the name may be a stranger's: pages, workflows and messages say where from."""
+    from_index = re.compile(r"pip install[^\n`]*?[\s'\"]toolcert(?!\[\w+\] @ git\+)")
+    folders = ("docs", "src", "examples")
+    files = [
+        path for folder in folders for kind in ("md", "py", "yml") for path in ROOT.joinpath(folder).rglob(f"*.{kind}")
+    ]
+    assert [str(path) for path in [*PAGES, *files] if from_index.search(path.read_text("utf-8"))] == []
+
+
 @pytest.mark.parametrize("text", blocks("toml"))
 def test_a_documented_configuration_is_accepted(text: str, tmp_path: Path) -> None:
     path = tmp_path / "toolcert.toml"

@@ -172,4 +172,4 @@ def test_raw_completions_without_the_extra_say_what_to_install(monkeypatch: pyte
     adapter = get_adapter("any", use_raw_completions=True, tokenizer_model="some/model")
     with pytest.raises(MissingExtraError, match="transformers") as caught:
         adapter.get_tokenizer()
-    assert "toolcert[tokenizer]" in caught.value.remedy
+    assert "pip install '.[tokenizer]'" in caught.value.remedy

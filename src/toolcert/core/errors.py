@@ -60,6 +60,11 @@ class MissingExtraError(ConfigurationError):
     """An optional dependency is needed and not installed."""
 
 
+def install_line(extra: str) -> str:
+    """How to install an optional part: from the source, because a package of our name elsewhere may be a stranger's."""
+    return f"In toolcert's source folder: pip install '.[{extra}]'"
+
+
 class InputError(ToolcertError):
     """A run, dataset or results file cannot be read."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from toolcert.core.errors import MissingExtraError
+from toolcert.core.errors import MissingExtraError, install_line
 from toolcert.history import tables
 from toolcert.history.observation import Observation
 from toolcert.history.store import HistoryStore
@@ -27,7 +27,7 @@ def export_parquet(store: HistoryStore, path: Path, *, since: str | None = None)
         import pyarrow as arrow
         from pyarrow import parquet
     except ModuleNotFoundError:
-        raise MissingExtraError("Parquet needs pyarrow.", remedy="pip install 'toolcert[parquet]'") from None
+        raise MissingExtraError("Parquet needs pyarrow.", remedy=install_line("parquet")) from None
     rows = [_flat(one) for one in store.observations(since=since, findings=True, originals=True)]
     kinds = {int: arrow.int64(), float: arrow.float64()}
     columns = [(column.name, kinds.get(column.type.python_type, arrow.string())) for column in tables.observations.c]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolcert.core.errors import ConfigurationError, InputError, MissingExtraError, OutputError
+from toolcert.core.errors import ConfigurationError, InputError, MissingExtraError, OutputError, install_line
 from toolcert.core.secrets import HIDDEN, passwords_in, without_password
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _server(location: str) -> Engine:
         return create_engine(url, hide_parameters=True, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"the history at {shown(location)} needs {error.name}.", remedy="pip install 'toolcert[postgres]'"
+            f"the history at {shown(location)} needs {error.name}.", remedy=install_line("postgres")
         ) from None
     except (ArgumentError, NoSuchModuleError) as error:
         cause = _without_passwords(str(error).splitlines()[0], location)

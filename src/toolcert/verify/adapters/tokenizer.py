@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.core.errors import ConfigurationError, MissingExtraError
+from toolcert.core.errors import ConfigurationError, MissingExtraError, install_line
 from toolcert.core.values import JsonObject
 
 
@@ -15,7 +15,7 @@ def load_tokenizer(name: str) -> Any:
     except ImportError as error:
         raise MissingExtraError(
             "raw completions need the library transformers, which is not installed.",
-            remedy="Install it with: pip install 'toolcert[tokenizer]'",
+            remedy=install_line("tokenizer"),
         ) from error
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
