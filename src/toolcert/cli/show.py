@@ -14,8 +14,13 @@ from toolcert.core.errors import ExitCode
 def show(run: str, row: str, as_json: bool) -> int:
     """Show one row of a run: request, answer, findings, and the curl line that sends it again.
 
-    RUN is a run folder or an older results.jsonl; ROW is a line of the dataset, or the key of a case.
-    """
+    RUN is a run folder or an older results.jsonl. ROW is a line of the dataset, counted from 1; in a probe run it is
+    the key of a case, which is ENDPOINT/MODEL/PROBE/NUMBER and stands in records.jsonl as "case".
+
+    \b
+    toolcert show corvid 214
+    toolcert show toolcert-runs/20260624-0647-7f3a21c9 mine/my-model/basic/4
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from pathlib import Path
 
     from toolcert.cli.consoles import stdout_console
