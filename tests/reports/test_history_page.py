@@ -12,7 +12,7 @@ from toolcert.history.csv_import import import_csv
 from toolcert.history.days import DayStatus
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
-from toolcert.reports.history_words import window_text
+from toolcert.reports.history_words import chance, window_text
 from toolcert.reports.html.charts.days import Mark, days_chart
 from toolcert.reports.html.history.notes import Note, notes
 from toolcert.reports.html.history_page import history_html, history_section
@@ -168,3 +168,8 @@ def test_dates_over_a_young_history_do_not_overlap(tmp_path: Path) -> None:
     page = history_html(made(tmp_path, {"m": [GOOD] * 5}))
     axis = page[page.index('<th scope="col" class="days">') :].partition("</th>")[0]
     assert [text for text in ("1 Apr", "2 Apr", "3 Apr") if f">{text}<" in axis] == ["1 Apr"]
+
+
+@pytest.mark.parametrize(("p", "written"), [(0.0294, "p = 0.029"), (0.00098, "p = 9.8e-04"), (0.0, "p < 1e-300")])
+def test_a_p_value_is_written_as_in_comparisons(p: float, written: str) -> None:
+    assert chance(p) == written

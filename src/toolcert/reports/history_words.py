@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from toolcert.compare.verdict import p_words
 from toolcert.core.statistics import Rate
 from toolcert.history.changes import Change, ChangeKind
 from toolcert.history.days import Day, DayStatus, ModelHistory
@@ -170,8 +171,8 @@ def drift_sentence(change: ChangePoint) -> str:
 
 
 def chance(p: float) -> str:
-    """A p-value with as many digits as matter."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+    """A p-value as comparisons write it."""
+    return f"p {p_words(p)}"
 
 
 def budget_sentence(drift: DriftReport) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from toolcert.compare.comparison import ChanceTest, Comparison, MarginTest, VendorComparison, Verdict
 from toolcert.compare.paired import MarginOutcome
+from toolcert.compare.verdict import p_words
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
 from toolcert.reports.text import plural, visible
@@ -47,7 +48,7 @@ def _chance(vendor: str, test: ChanceTest) -> Case:
         classname=f"{vendor}.chance",
         name=f"not shown that it {test.question}",
         tag=Tag.FAILURE if test.detected else None,
-        message=f"{test.more} rows against {test.less}, p = {test.adjusted:.2g} after Holm",
+        message=f"{test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm",
     )
 
 
