@@ -53,7 +53,7 @@ def print_probe(
         list(_matrix(summary, glyphs, console.width)) if len(summary.probes) > 1 else [],
         list(vendors_side_by_side(summary, console.width)),
         list(_causes(summary, console.width, examples or {})),
-        [Text(f"{_sum(summary)}  {whereabouts('', run)}".rstrip(), "dim")],
+        [Text(f"{_sum(summary)}  {whereabouts(run)}".rstrip(), "dim")],
     ]
     for number, block in enumerate(block for block in blocks if block):
         if number:

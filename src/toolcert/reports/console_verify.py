@@ -55,7 +55,7 @@ def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str
         [*_vendor(summary, screen.width), *_dataset(summary)],
         list(_figures(summary, wide=wide)),
         *(list(_slice(summary, kind)) for kind in slices),
-        [Line(f"{_sum(summary)}  {whereabouts('', run)}".rstrip(), "dim")],
+        [Line(f"{_sum(summary)}  {whereabouts(run)}".rstrip(), "dim")],
     ]
     print_blocks(blocks, screen)
 

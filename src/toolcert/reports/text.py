@@ -6,10 +6,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from toolcert.core.wording import THIN_SPACE as THIN_SPACE
-from toolcert.core.wording import count as count
-from toolcert.core.wording import plural as plural
+from toolcert.core import wording
 
+THIN_SPACE, count, plural = wording.THIN_SPACE, wording.count, wording.plural
 NO_VALUE = "–"
 _ASCII = str.maketrans({"–": "-", "…": ".", THIN_SPACE: " ", "⏎": "|", "⇥": "|", "␍": "|", "␛": "^", "␀": "0"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -111,6 +110,6 @@ def clock(value: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def whereabouts(page: str, run: str) -> str:
-    """Where to read on: the page that was written, or else the folder of the run."""
-    return f"Report: {page}" if page else f"Run: {run}" if run else ""
+def whereabouts(run: str) -> str:
+    """Where to read on: every report can be made again from the folder of the run."""
+    return f"Run: {run}" if run else ""
