@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -363,10 +364,38 @@ def test_ctrl_c_is_answered_and_the_run_goes_on_later(tmp_path: Path) -> None:
         )
         wait_until(lambda: len(list(slow.requests)) > 10)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
+        shown, told = process.communicate(timeout=30)
     assert process.returncode == ExitCode.INTERRUPTED
     assert b"Stopping; answers under way have 5 s to arrive." in told
     assert b"Interrupted; what was measured is in run." in told
+    assert re.match(rb"Incomplete: \d+ of 500 rows were asked\. So far: Fit for agents", shown)
+
+
+def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> None:
+    """Nothing in it says that it ended; the same is so while it goes on."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(40)])
+    log = tmp_path / "run/records.jsonl"
+    with Vendor(models=["faithful"], latency=0.1) as slow:
+        words = ["verify", dataset, "--base-url", slow.url, "-m", "faithful", "-o", "run", "-q", "-c", "2"]
+        process = subprocess.Popen([sys.executable, "-m", "toolcert", *words], cwd=tmp_path)
+        wait_until(lambda: log.exists() and log.read_bytes().count(b"\n") >= 4)
+        while_running = call("report", "run").stdout
+        process.kill()
+        process.wait()
+        formats = {"--json": "r.json", "--html": "r.html", "--markdown": "r.md", "--junit": "r.xml", "--badge": "b"}
+        shown = call("report", "run", *(word for pair in formats.items() for word in pair))
+        finished = call(*words)
+    said = re.compile(r"Incomplete: \d+ of 40 rows were asked\.")
+    assert said.match(while_running)
+    assert shown.exit_code == ExitCode.OK
+    for file in ("r.html", "r.md", "r.xml"):
+        assert said.search((tmp_path / file).read_text()), file
+    summary = json.loads((tmp_path / "r.json").read_text())["summary"]
+    assert said.match(summary["headline"])
+    assert (summary["incomplete"], summary["planned"]) == (True, 40)
+    assert 'errors="1"' in (tmp_path / "r.xml").read_text()
+    assert "fit for agents</span>" not in (tmp_path / "r.html").read_text()
+    assert finished.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (40/40")
 
 
 def test_replay_elsewhere_shows_the_difference(tmp_path: Path, vendor: Vendor) -> None:

@@ -19,7 +19,7 @@ from toolcert.verify.slices import Slices
 from toolcert.verify.summary import summary_of
 from toolcert.verify.tally import Tally
 
-MANIFEST = Manifest(run="r", job="verify", started_at=0.0, toolcert="1", parameters={"model": "m"})
+MANIFEST = Manifest(run="r", job="verify", started_at=0.0, finished_at=9.0, toolcert="1", parameters={"model": "m"})
 
 
 def record(index: int, **facts: object) -> Record:

@@ -40,6 +40,8 @@ class Manifest(Value):
     iterations: int | None = None
     threshold: float = 0.9
     dataset: Dataset | None = None
+    planned: int | None = None
+    """Rows that a verify run set out to ask, where that was known before the first."""
     parameters: JsonObject = {}
     """What else shaped the requests: temperature, max_tokens, adapter, stream mode, ..."""
     argv: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
 from toolcert.reports.rows import every_row
 from toolcert.verify.figures import VerifySummary
+from toolcert.verify.words import incomplete_words
 
 _TAGS = {Outcome.FAILED: Tag.FAILURE, Outcome.UNSUPPORTED: Tag.SKIPPED, Outcome.SKIPPED: Tag.SKIPPED}
 
@@ -15,7 +16,15 @@ _TAGS = {Outcome.FAILED: Tag.FAILURE, Outcome.UNSUPPORTED: Tag.SKIPPED, Outcome.
 def verify_junit(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:
     """The report of a verify run; its rows come from the log."""
     cases = [_case(summary.model, record, row, extras) for record, row in every_row(extras)]
+    if summary.incomplete:
+        cases.append(_rest(summary, extras))
     return junit([(f"{summary.model} at {summary.endpoint}".strip(), summary.started_at, cases)])
+
+
+def _rest(summary: VerifySummary, extras: Extras) -> Case:
+    """The rows that an unfinished run did not reach, as a case: without it, what is left out would look well."""
+    tag = Tag(extras.not_measured.value)
+    return Case(classname=summary.model, name="all rows asked", tag=tag, message=incomplete_words(summary))
 
 
 def _case(model: str, record: Record, row: RowFacts, extras: Extras) -> Case:

@@ -157,6 +157,10 @@ class VerifySummary(Value):
     """What to know next."""
     finished_at: float | None = None
     interrupted: bool = False
+    planned: int | None = None
+    """Rows the run set out to ask, where that is known."""
+    incomplete: bool = False
+    """Interrupted, killed, or still going on: rows are missing in every figure."""
     endpoint: str = ""
     base_url: str = ""
     key_env: str | None = None

@@ -148,9 +148,12 @@ class VerifyJob:
             wanted = self.wanted(folder)
             earlier = look_at(folder, wanted)
             changed = changes(read_manifest(folder), self.manifest) if earlier.foreign else ""
+            plan = self.plan(earlier)
+            # Rows that are not chosen now may stand in the log as well: then no number is that of all.
+            self.manifest = msgspec.structs.replace(self.manifest, planned=None if earlier.elsewhere else plan.total)
             tally = Tally()
             with closing(self._log(folder, lock, wanted, earlier)) as log:
-                finished = await self._ask(session, earlier, log, [tally, GiveUpEarly(), *handlers])
+                finished = await self._ask(session, plan, log, [tally, GiveUpEarly(), *handlers])
             summary = summary_of(tally, log.writer.manifest)
             if log.kept_earlier:
                 return self._nothing_measured(folder, finished, summary, earlier)
@@ -163,9 +166,8 @@ class VerifyJob:
         return VerifyLog(folder, earlier, open_writer, partial(make_room, folder, wanted))
 
     async def _ask(
-        self, session: Session, earlier: Earlier, log: VerifyLog, handlers: Sequence[Handler]
+        self, session: Session, plan: VerifyPlan, log: VerifyLog, handlers: Sequence[Handler]
     ) -> RunFinished:
-        plan = self.plan(earlier)
         engine = LocalEngine(
             {self.spec.name: session},
             concurrency={self.spec.name: self.spec.concurrency + AHEAD},
@@ -173,12 +175,12 @@ class VerifyJob:
             max_requests=self.options.max_requests,
             watch=OutageWatch(),
         )
-        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=earlier.resumed)
+        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=plan.earlier.resumed)
         try:
             return await engine.run(plan, VerifyWork(self.shaping), started)
         except NothingMeasuredError as error:
             if log.kept_earlier:
-                error.remedy = f"{error.remedy} {untouched(log.folder, earlier)}".strip()
+                error.remedy = f"{error.remedy} {untouched(log.folder, plan.earlier)}".strip()
             raise
 
     def _result(

@@ -88,7 +88,14 @@ def manifest_of(path: Path) -> Manifest:
         return RunReader(path).manifest
     first = next(read_older(path), None)
     model = "" if first is None else str(first.request.get("model", ""))
-    return Manifest(run=path.stem, job="verify", started_at=0.0, toolcert=__version__, parameters={"model": model})
+    return Manifest(
+        run=path.stem,
+        job="verify",
+        started_at=0.0,
+        finished_at=0.0,  # when is not known, but such a file is written at the end
+        toolcert=__version__,
+        parameters={"model": model},
+    )
 
 
 def _rejudge_run(folder: Path) -> Iterator[Rejudged]:

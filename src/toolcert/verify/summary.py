@@ -48,6 +48,7 @@ def summary_of(tally: Tally, manifest: Manifest) -> VerifySummary:
     """What the counts of a run say."""
     tally.settle()
     summary = _with_shares(_with_counts(_about(manifest), tally), tally.rows)
+    summary = msgspec.structs.replace(summary, incomplete=_incomplete(summary))
     return msgspec.structs.replace(summary, headline=headline(summary), lines=next_lines(summary))
 
 
@@ -59,6 +60,7 @@ def _about(manifest: Manifest) -> VerifySummary:
         started_at=manifest.started_at,
         finished_at=manifest.finished_at,
         interrupted=manifest.interrupted,
+        planned=manifest.planned,
         headline="",
         endpoint="" if spec is None else spec.name,
         base_url="" if spec is None else spec.base_url,
@@ -67,6 +69,12 @@ def _about(manifest: Manifest) -> VerifySummary:
         model=str(manifest.parameters.get("model", "")),
         dataset=manifest.dataset,
     )
+
+
+def _incomplete(summary: VerifySummary) -> bool:
+    """Whether rows are missing: a run that was killed, or is still going on, has no end in its manifest."""
+    ended = summary.finished_at is not None and not summary.interrupted
+    return not ended and (summary.planned is None or summary.rows.lines < summary.planned)
 
 
 def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:

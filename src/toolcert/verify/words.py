@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from toolcert.core.findings import Severity
+from toolcert.core.wording import count, plural
 from toolcert.verify.figures import Share, VerifySummary
 
 GOOD = 0.99
@@ -23,19 +24,36 @@ class Level(StrEnum):
 
 
 def headline(summary: VerifySummary) -> str:
-    """One sentence that decides."""
+    """One sentence that decides; what it says of a part is not said of the whole."""
+    if not summary.incomplete:
+        return _decision(summary)
+    return f"{incomplete_words(summary)} So far: {_decision(summary)}"
+
+
+def incomplete_words(summary: VerifySummary) -> str:
+    """How much of a run there is that was not finished."""
+    rows = summary.rows
+    whole = f"{count(rows.sent)} of {_rows(summary.planned)}" if summary.planned else f"only {_rows(rows.sent)}"
+    return f"Incomplete: {whole} {'was' if (summary.planned or rows.sent) == 1 else 'were'} asked."
+
+
+def _decision(summary: VerifySummary) -> str:
     rows = summary.rows
     if not rows.lines:
         return "Nothing could be measured: there was no row to ask."
     if rows.unsupported == rows.sent > 0:
-        return f"Nothing could be measured: the server refuses {_rows(rows.sent)} of {rows.sent} as not supported."
+        return (
+            f"Nothing could be measured: the server refuses {_rows(rows.sent)} of {count(rows.sent)} as not supported."
+        )
     if summary.nothing_measured:
         return f"Nothing could be measured: none of {_rows(rows.lines)} got an answer."
     if not rows.called:
-        how = f"{rows.unreadable} unreadably" if rows.unreadable else "all in text"
+        how = f"{count(rows.unreadable)} unreadably" if rows.unreadable else "all in text"
         return f"No tool was called: {_rows(rows.answered)} answered, {how}."
     if not summary.valid.n:
-        return f"Nothing can be said about validity: {rows.called} answers call tools, none with a usable schema."
+        return (
+            f"Nothing can be said about validity: {count(rows.called)} answers call tools, none with a usable schema."
+        )
     return f"{_reached(summary)}: {_deciding(summary)}."
 
 
@@ -63,8 +81,8 @@ def interval(share: Share) -> str:
 
 
 def level(summary: VerifySummary) -> Level | None:
-    """What the figures make of a run; None where they say nothing."""
-    if summary.nothing_measured or not summary.valid.n:
+    """What the figures make of a run; None where they say nothing, or not all of it."""
+    if summary.incomplete or summary.nothing_measured or not summary.valid.n:
         return None
     return _reached(summary)
 
@@ -87,12 +105,12 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
     errors = [line for line in summary.vendor if line.severity is Severity.ERROR]
     if errors:
         worst = errors[0]
-        yield f"{_rows(rows.failed)} of {rows.answered} failed; most often {worst.code} ({_rows(worst.rows)})."
+        yield f"{_rows(rows.failed)} of {count(rows.answered)} failed; most often {worst.code} ({_rows(worst.rows)})."
     if summary.correct.n:
         yield f"{_percent(summary.correct)} of the rows that say what they expect got it ({interval(summary.correct)})."
     if rows.unsupported:
         reason, alike = next(iter(summary.unsupported_by.items()))
-        yield f"{_rows(rows.unsupported)} refused as not supported; most often ({alike}): {reason}"
+        yield f"{_rows(rows.unsupported)} refused as not supported; most often ({count(alike)}): {reason}"
     if rows.not_measured:
         worst_case = _percent(summary.if_missing_were_wrong)
         yield f"{_rows(rows.not_measured)} could not be measured, outside every rate; were all invalid: {worst_case}."
@@ -100,7 +118,7 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason}."
     faults = sum(line.rows for line in summary.of_dataset)
     if faults:
-        yield f"The dataset itself has {faults} problems, not charged to the vendor."
+        yield f"The dataset itself has {plural(faults, 'problem')}, not charged to the vendor."
 
 
 def _percent(share: Share) -> str:
@@ -108,4 +126,4 @@ def _percent(share: Share) -> str:
 
 
 def _rows(number: int) -> str:
-    return f"{number} row" if number == 1 else f"{number} rows"
+    return plural(number, "row")
