@@ -398,6 +398,20 @@ def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> No
     assert finished.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (40/40")
 
 
+def test_the_badge_agrees_with_the_verdict(tmp_path: Path) -> None:
+    """Every call is valid, and three answers of ten are written as text."""
+    with Vendor(models={"m": "faithful"}) as good, Vendor(models={"m": "text-caller"}) as bad:
+        dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(10)])
+        verify(good, dataset, "-q", "-o", "good", "--limit", "7", model="m")
+        verify(bad, dataset, "-q", "-o", "bad", "--where", "index=8-10", model="m")
+    with (tmp_path / "good/records.jsonl").open("ab") as log:
+        log.write((tmp_path / "bad/records.jsonl").read_bytes())
+    shown = call("report", "good").stdout
+    assert shown.startswith("Not fit for agents: 70.0 % of the answers are without error")
+    made = json.loads(call("report", "good", "--badge", "-").stdout)
+    assert (made["message"], made["color"]) == ("70.0 % without error", "red")
+
+
 def test_replay_elsewhere_shows_the_difference(tmp_path: Path, vendor: Vendor) -> None:
     verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
     with Vendor(models={"faithful": "text-caller"}) as other:

@@ -10,7 +10,7 @@ import msgspec
 from reports.samples import probe_summary
 from toolcert.compare.comparison import Comparison, Verdict
 from toolcert.reports.formats import render
-from toolcert.verify.figures import Share, VerifySummary
+from toolcert.verify.figures import Rows, Share, VerifySummary
 from toolcert.verify.summary import summarise
 
 
@@ -33,11 +33,29 @@ def test_nothing_measured_is_grey() -> None:
     assert badge("probe", summary)["color"] == "lightgrey"
 
 
-def test_valid_calls_decide_the_colour(verify_run: Path) -> None:
-    assert "valid" in str(badge("verify", summarise(verify_run))["message"])
-    bare = VerifySummary(run="r", toolcert="1", started_at=0.0, headline="")
+def test_the_verdict_decides_the_colour(verify_run: Path) -> None:
+    summary = summarise(verify_run)
+    share = summary.headline.split(": ")[1].partition(" %")[0]
+    assert str(badge("verify", summary)["message"]).startswith(f"{share} % ")
     for k, color in ((100, "brightgreen"), (95, "yellow"), (50, "red")):
-        assert badge("verify", msgspec.structs.replace(bare, valid=Share.of(k, 100)))["color"] == color
+        made = badge("verify", of_hundred(valid=k, passed=k))
+        assert (made["message"], made["color"]) == (f"{k}.0 % valid", color)
+
+
+def test_a_run_that_is_not_fit_for_other_reasons_is_not_green() -> None:
+    """All calls are valid; three in ten answers are broken otherwise."""
+    made = badge("verify", of_hundred(valid=100, passed=70))
+    assert (made["message"], made["color"]) == ("70.0 % without error", "red")
+
+
+def test_an_incomplete_run_has_no_colour() -> None:
+    made = badge("verify", msgspec.structs.replace(of_hundred(valid=100, passed=100), incomplete=True))
+    assert (made["message"], made["color"]) == ("incomplete", "lightgrey")
+
+
+def of_hundred(*, valid: int, passed: int) -> VerifySummary:
+    rows = Rows(lines=100, sent=100, answered=100, called=100, valid=valid, passed=passed)
+    return VerifySummary(run="r", toolcert="1", started_at=0.0, headline="", rows=rows, valid=Share.of(valid, 100))
 
 
 def test_a_verdict_has_its_colour(comparison: Comparison) -> None:

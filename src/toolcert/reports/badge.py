@@ -9,7 +9,7 @@ from toolcert.probes.scorecard import Category, ProbeSummary
 from toolcert.reports.extras import NOTHING, Extras
 from toolcert.reports.text import percent
 from toolcert.verify.figures import VerifySummary
-from toolcert.verify.words import GOOD, USABLE
+from toolcert.verify.words import Level, deciding, level
 
 LABEL = "tool calling"
 
@@ -25,14 +25,17 @@ def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa
 
 
 def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
-    """The share of answers with calls that are valid."""
-    rate = summary.valid.value
-    if rate is None:
+    """The share that decides, in the colour of the verdict; neither where there is none."""
+    reached = level(summary)
+    if summary.incomplete:
+        return badge("incomplete", "lightgrey")
+    if reached is None:
         return badge("not measured" if summary.nothing_measured else "no call", "lightgrey")
-    color = "brightgreen" if rate >= GOOD else "yellow" if rate >= USABLE else "red"
-    return badge(f"{percent(rate)} valid", color)
+    word, share = deciding(summary)
+    return badge(f"{percent(share.value)} {word}", _LEVEL_COLORS[reached])
 
 
+_LEVEL_COLORS = {Level.FIT: "brightgreen", Level.CARE: "yellow", Level.UNFIT: "red"}
 _VERDICT_COLORS = {
     Verdict.EQUIVALENT: "brightgreen",
     Verdict.INCONCLUSIVE: "yellow",

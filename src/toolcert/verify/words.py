@@ -54,18 +54,29 @@ def _decision(summary: VerifySummary) -> str:
         return (
             f"Nothing can be said about validity: {count(rows.called)} answers call tools, none with a usable schema."
         )
-    return f"{_reached(summary)}: {_deciding(summary)}."
+    return f"{_reached(summary)}: {_deciding_words(summary)}."
 
 
-def _deciding(summary: VerifySummary) -> str:
-    """The share that decides: of valid calls, unless other errors weigh more."""
-    valid, sound = summary.valid, Share.of(summary.rows.passed, summary.rows.answered)
-    if _level(valid) is _reached(summary):
-        return f"{_percent(valid)} of the answers with calls are valid ({interval(valid)})"
+def deciding(summary: VerifySummary) -> tuple[str, Share]:
+    """The share that decides, and of what: of valid calls, unless other errors weigh more."""
+    if _level(summary.valid) is _reached(summary):
+        return "valid", summary.valid
+    return "without error", _sound(summary)
+
+
+def _deciding_words(summary: VerifySummary) -> str:
+    valid = summary.valid
+    word, share = deciding(summary)
+    if share is valid:
+        return f"{_percent(valid)} of the answers with calls are {word} ({interval(valid)})"
     return (
-        f"{_percent(sound)} of the answers are without error ({interval(sound)}), "
+        f"{_percent(share)} of the answers are {word} ({interval(share)}), "
         f"though {_percent(valid)} of those with calls are valid"
     )
+
+
+def _sound(summary: VerifySummary) -> Share:
+    return Share.of(summary.rows.passed, summary.rows.answered)
 
 
 def next_lines(summary: VerifySummary) -> tuple[str, ...]:
@@ -89,8 +100,7 @@ def level(summary: VerifySummary) -> Level | None:
 
 def _reached(summary: VerifySummary) -> Level:
     """The worse of two: valid calls, and answers without any error."""
-    sound = Share.of(summary.rows.passed, summary.rows.answered)
-    return _level(min(summary.valid, sound, key=lambda share: share.value or 0.0))
+    return _level(min(summary.valid, _sound(summary), key=lambda share: share.value or 0.0))
 
 
 def _level(share: Share) -> Level:
