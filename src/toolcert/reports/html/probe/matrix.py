@@ -111,7 +111,10 @@ def _sum_style(passed: int, cells: list[Cell]) -> str:
         return "passed"
     if passed:
         return f"flaky {_tenths(passed / len(cells))}"
-    return "failed" if any(cell.state is CellState.FAILED for cell in cells) else "unsupported"
+    rates = [cell.rate.value or 0.0 for cell in cells]
+    if any(rates):  # no probe passed every time, and still some runs did
+        return f"flaky {_tenths(sum(rates) / len(cells))}"
+    return min((cell.state for cell in cells), key=list(CellState).index).value
 
 
 def _cell(cell: Cell, *, dense: bool) -> CellView:
