@@ -59,6 +59,19 @@ def test_the_pipe_of_a_shell_is_written_to() -> None:
 
 
 @open_files
+def test_a_link_to_a_pipe_leads_there(tmp_path: Path) -> None:
+    """The pipe has no name of its own that a link could be resolved to."""
+    reading, writing = os.pipe()
+    link = tmp_path / "link"
+    link.symlink_to(OPEN_FILES / str(writing))
+    write_whole(link, [NEW])
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() == NEW
+    assert link.is_symlink()
+
+
+@open_files
 def test_an_open_file_is_written_on_where_it_stands(tmp_path: Path) -> None:
     """What others wrote through the same descriptor, a log that standard error goes to, is not cut off."""
     with (tmp_path / "log").open("wb", buffering=0) as log:

@@ -42,12 +42,11 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
         if descriptor is not None:
             _write_through(os.dup(descriptor), chunks)
             return
-        target = Path(os.path.realpath(path))
-        mode = _mode(target)
+        mode = _mode(path)
         if mode is None or stat.S_ISREG(mode):
-            _replace(target, chunks, mode)
+            _replace(Path(os.path.realpath(path)), chunks, mode)
         else:
-            _write_through(_opened(target, mode), chunks)
+            _write_through(_opened(path, mode), chunks)
 
 
 def check_writable(path: Path) -> None:
@@ -55,11 +54,11 @@ def check_writable(path: Path) -> None:
     with output_errors(path):
         if open_descriptor(path) is not None:
             return
-        target = Path(os.path.realpath(path))
-        mode = _mode(target)
+        mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if mode is None or stat.S_ISREG(mode):
+            target = Path(os.path.realpath(path))
             folder = next(parent for parent in target.parents if parent.exists())
             draft = _draft(folder / target.name)
             os.close(os.open(draft, _NEW, 0o600))
@@ -75,17 +74,17 @@ def open_descriptor(path: Path) -> int | None:
     return int(found.group(1)) if found else _STANDARD.get(path.as_posix())
 
 
-def _mode(target: Path) -> int | None:
+def _mode(path: Path) -> int | None:
     try:
-        return target.stat().st_mode
+        return path.stat().st_mode
     except FileNotFoundError:
         return None
 
 
-def _opened(target: Path, mode: int) -> int:
+def _opened(path: Path, mode: int) -> int:
     if stat.S_ISBLK(mode):  # nobody wants a report in place of a file system
         raise OSError(errno.EINVAL, "is a block device")
-    return os.open(target, os.O_WRONLY)
+    return os.open(path, os.O_WRONLY)
 
 
 def _write_through(descriptor: int, chunks: Iterable[bytes]) -> None:
