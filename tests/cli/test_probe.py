@@ -78,10 +78,13 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         whole = before[: before.rfind(b"\n") + 1]
         measured = [json.loads(line)["case"] for line in whole.splitlines()]
         asked_before = len(vendor.requests)
+        so_far = toolcert("report", "run", cwd=tmp_path).stdout
         done = toolcert(*command, vendor.url, cwd=tmp_path)
         asked_after = len(vendor.requests) - asked_before
     assert done.returncode == 0, done.stderr
     assert 20 <= len(measured) < 120
+    assert so_far.startswith(f"Incomplete: {120 - len(measured)} cases were not asked yet. So far: ")
+    assert not done.stdout.startswith("Incomplete")
     assert log.read_bytes().startswith(whole)
     assert len(cases(tmp_path / "run")) == len(set(cases(tmp_path / "run"))) == 120
     chats = (120 - len(measured)) * 2

@@ -97,8 +97,18 @@ def test_models_without_a_single_record_are_there() -> None:
         ("a", Category.FULL),
         ("b", Category.NOT_MEASURED),
     ]
-    assert summary.models[1].reason == "Not measured: the run ended before it was asked"
-    assert summary.headline == "1 of 2 models calls tools; 1 could not be measured."
+    assert summary.models[1].reason == "Not asked: the run was not finished"
+    said = "Incomplete: 9 cases were not asked yet. So far: 1 of 2 models calls tools; 1 could not be measured."
+    assert summary.headline == said
+    assert summary.lines == ("Best choice: a, 1 of 1 run.",)
+
+
+def test_a_model_that_is_not_for_chatting_does_not_make_a_run_incomplete() -> None:
+    silent = ModelInfo(id="b", can_chat=False)
+    manifest = msgspec.structs.replace(manifest_of(iterations=2), models={"e": (ModelInfo(id="a"), silent)})
+    records = [record_of("a", Outcome.PASSED, iteration=n) for n in (1, 2)]
+    summary = summarise(manifest, [*records, record_of("b", Outcome.SKIPPED)])
+    assert not summary.headline.startswith("Incomplete")
 
 
 def test_what_an_interrupted_run_did_not_ask_leaves_the_score_open() -> None:

@@ -18,6 +18,7 @@ from toolcert.probes.sightings import Sightings
 from toolcert.probes.track import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
 
 POWERS = (2, 4, 8, 16)
+CUT_OFF = "the run was not finished"
 _MOST_DETAILS = 8
 _MOST_FINGERPRINTS = 4
 
@@ -125,8 +126,8 @@ class CellTally:
             reliable=self.reliable(threshold),
             reason=self._reason(counts),
             stopped=self._stopped(),
-            unasked=self.skips[Skip.UNASKED],
-            unasked_because=_commonest(self._unasked_because) if self._unasked_because else "",
+            unasked=self.unasked,
+            unasked_because=self._why_unasked(),
             pass_power=_powers(counts.passed, counts.measured),
             findings=tuple(self._sightings),
             latency=self._latency(),
@@ -146,8 +147,13 @@ class CellTally:
         if self._reasons:
             return _commonest(self._reasons)
         if counts.passed or not self._skip_reasons:
-            return "" if counts.total else "the run ended before it was asked"
+            return "" if counts.total else CUT_OFF
         return _commonest(self._skip_reasons)
+
+    def _why_unasked(self) -> str:
+        if self._unasked_because:
+            return _commonest(self._unasked_because)
+        return CUT_OFF if self.unasked else ""
 
     def _stopped(self) -> str:
         return next((reason for reason in self._skip_reasons if reason.startswith((NO_CALL, REFUSED, DECIDED))), "")

@@ -8,6 +8,7 @@ import msgspec
 
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
+from toolcert.core.targets import ModelInfo
 from toolcert.diagnose import kind_of
 from toolcert.probes.fingerprints import FingerprintWatch
 from toolcert.probes.model_tally import ModelTally, Prices
@@ -24,7 +25,7 @@ from toolcert.probes.scorecard import (
 )
 from toolcert.probes.sightings import WEIGHT, Sightings
 from toolcert.probes.suites import find_suite, weights_of
-from toolcert.probes.wording import further_lines, headline, unreachable_lines
+from toolcert.probes.wording import further_lines, headline, incomplete_words, unreachable_lines
 
 __all__ = ["ProbeSummary", "Summariser", "summarise"]
 
@@ -51,7 +52,7 @@ class Summariser:
         self._sightings = Sightings(bodies=True)
         self._fingerprints = FingerprintWatch()
         self._models = {
-            (endpoint, info.id): ModelTally(endpoint, info, self._columns, manifest.iterations or 1)
+            (endpoint, info.id): ModelTally(endpoint, info, self._columns, _planned(manifest, info))
             for endpoint, infos in manifest.models.items()
             for info in infos
         }
@@ -74,7 +75,7 @@ class Summariser:
             run=self._manifest.run,
             toolcert=self._manifest.toolcert,
             started_at=self._manifest.started_at,
-            headline=headline(totals, self._suite),
+            headline=incomplete_words(models) + headline(totals, self._suite),
             lines=(
                 *unreachable_lines(self._manifest.unreachable),
                 *further_lines(models, causes, several=len(self._manifest.models) > 1),
@@ -135,6 +136,11 @@ class Summariser:
             usage=_usage([model.usage for model in models]),
             seconds=None if finished_at is None else finished_at - self._manifest.started_at,
         )
+
+
+def _planned(manifest: Manifest, info: ModelInfo) -> int:
+    """Cases of each probe; a model that is not for chatting is skipped once."""
+    return (manifest.iterations or 1) if info.can_chat else 1
 
 
 def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:

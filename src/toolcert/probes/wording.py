@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from toolcert.core.findings import Severity
 from toolcert.core.statistics_sequential import ERROR_BOUND
 from toolcert.diagnose import kind_of
+from toolcert.probes.reliability import CUT_OFF
 from toolcert.probes.scorecard import Category, Cause, Cell, CellState, ModelSummary, Totals
 from toolcert.probes.suites import Suite
 from toolcert.probes.track import DECIDED
@@ -32,6 +33,13 @@ def headline(totals: Totals, suite: Suite) -> str:
     best = f"{totals.full} of {_models(totals.models)} {suite.good[totals.full != 1 and totals.models != 1]}"
     rest = ", ".join(part for part in others if part)
     return f"{best}; {rest}." if rest else f"{best}."
+
+
+def incomplete_words(models: Sequence[ModelSummary]) -> str:
+    """What stands before all else said of a run that was interrupted or killed, or still goes on."""
+    cells = [cell for model in models for cell in model.cells if cell.unasked_because == CUT_OFF]
+    unasked = sum(cell.unasked for cell in cells)
+    return f"Incomplete: {_cases(unasked)} not asked yet. So far: " if unasked else ""
 
 
 def further_lines(models: Sequence[ModelSummary], causes: Sequence[Cause], *, several: bool = False) -> Iterator[str]:
@@ -91,6 +99,8 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
         risk = f"the risk of a wrong decision is at most {100 * ERROR_BOUND:.0f} %"
         yield f"Decided early: {_cases(decided)} not asked; {risk}."
     for reason in dict.fromkeys(cell.unasked_because for cell in cells if cell.unasked):
+        if reason == CUT_OFF:  # said before all else
+            continue
         unasked = sum(cell.unasked for cell in cells if cell.unasked_because == reason)
         yield f"{_cases(unasked)} not asked: {reason}."
 
@@ -129,7 +139,7 @@ def _sentence(cell: Cell) -> str:
     if cell.stopped and not cell.counts.passed and not cell.stopped.startswith(DECIDED):
         return _capital(f"{cell.stopped}; {reason}")
     if cell.state is CellState.NOT_MEASURED:
-        return _capital(f"not measured: {reason}")
+        return _capital(f"{'not measured' if cell.counts.total else 'not asked'}: {reason}")
     if cell.state is CellState.FLAKY:
         return _capital(f"{reason} in {cell.counts.failed} of {cell.counts.measured} runs")
     return _capital(reason)

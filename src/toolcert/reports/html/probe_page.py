@@ -83,7 +83,7 @@ def _page(summary: ProbeSummary) -> ProbePage:
         codes=tuple(sorted({cause.code for cause in summary.causes})),
         scale=LogScale.around(times),
         print_models=len(summary.models) <= PRINTED_MODELS,
-        unfinished=summary.interrupted,
+        unfinished=summary.interrupted or summary.finished_at is None,
         causes_note=_causes_note(summary),
         ranking_note=ranking_note(summary),
         matrix_note=matrix_note(summary),
