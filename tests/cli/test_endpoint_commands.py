@@ -245,3 +245,34 @@ def test_names_of_endpoints_are_completed(empty_folder: Path) -> None:
     (empty_folder / "toolcert.toml").write_text("[endpoints.opal]\nbase_url = 'http://x'\n")
     result = run(_TOOLCERT_COMPLETE="bash_complete", COMP_WORDS="toolcert models op", COMP_CWORD="2")
     assert {"plain,opal", "plain,openai", "plain,openrouter"} <= set(result.stdout.split())
+
+
+AWKWARD = "QUJD/verysecret+REVG/abcdefgh1234=="
+
+
+def echoing(received: Received) -> Answer:
+    """A server that tells callers their own key: escaped as some libraries do, or in pieces of a stream."""
+    if received.method == "GET":
+        return Answer({"object": "list", "data": [{"id": "m", "object": "model"}]})
+    if received.json.get("stream"):
+        parts = [AWKWARD[:9], AWKWARD[9:14], AWKWARD[14:]]
+        chunks = [{"id": "c", "choices": [{"index": 0, "delta": {"content": part}}]} for part in parts]
+        stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+        return Answer(stream.encode(), headers={"Content-Type": "text/event-stream"})
+    escaped = AWKWARD.replace("/", "\\/").replace("=", "\\u003d")
+    return Answer(f'{{"error":{{"message":"Incorrect API key provided: {escaped}"}}}}'.encode(), 401)
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["probe", "--probe", "streaming"], ["probe"]])
+def test_a_key_that_the_server_echoes_is_neither_shown_nor_kept(command: list[str], empty_folder: Path) -> None:
+    reports = ["--html", "r.html", "--json", "r.json", "--markdown", "r.md", "--junit", "r.xml", "--output", "run"]
+    with Scripted(echoing) as server:
+        more = [*reports, "-n", "1", "--yes"] if command[0] == "probe" else []
+        result = run(*command, *more, server.url, "--retries", "0", TOOLCERT_API_KEY=AWKWARD)
+    kept = [path for path in empty_folder.rglob("*") if path.is_file()]
+    assert kept or command[0] == "doctor"
+    for text in [result.output, *(path.read_text("utf-8", "replace") for path in kept)]:
+        assert "verysecret" not in text
+        assert "abcdefgh1234" not in text
+        assert "REVG" not in text
+    assert "[secret]" in "".join([result.output, *(path.read_text("utf-8") for path in kept)])

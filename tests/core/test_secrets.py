@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from urllib.parse import quote
 
 import pytest
 
@@ -55,3 +56,55 @@ def test_secrets_learnt_later_are_erased_from_then_on() -> None:
     known = eraser("first-secret")
     known.add(Secret("second-secret", source="iam"))
     assert known.text("first-secret second-secret") == f"{HIDDEN} {HIDDEN}"
+
+
+AWKWARD = "QUJD/verysecret+REVG/abcdefgh1234=="
+
+
+def in_php(value: str) -> str:
+    return json.dumps(value).replace("/", "\\/")
+
+
+def in_gson(value: str) -> str:
+    return json.dumps(value).replace("=", "\\u003d").replace("+", "\\u002B")
+
+
+def in_numbers(value: str, form: str = "\\u{:04x}") -> str:
+    return '"' + "".join(form.format(ord(character)) for character in value) + '"'
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        in_php(AWKWARD),
+        in_gson(AWKWARD),
+        in_php(AWKWARD).replace("=", "\\u003D"),
+        in_numbers(AWKWARD),
+        in_numbers(AWKWARD, "\\u{:04X}"),
+        json.dumps({"error": in_php(AWKWARD).replace("=", "\\u003d")}),
+        json.dumps({"error": json.dumps({"error": in_gson(AWKWARD)})}),
+        quote(AWKWARD, safe=""),
+        quote(AWKWARD, safe="=").lower().replace("qujd", "QUJD").replace("revg", "REVG"),
+        AWKWARD.replace("/", "&#x2F;").replace("=", "&#61;"),
+    ],
+    ids=["PHP", "Gson", "mixed", "numbers", "big numbers", "JSON in JSON", "twice", "address", "lower %2f", "page"],
+)
+def test_a_secret_is_erased_however_its_characters_are_escaped(echo: str) -> None:
+    known = eraser(AWKWARD)
+    for erased in (known.text(f"key {echo}!"), known.bytes(f"key {echo}!".encode()).decode()):
+        assert HIDDEN in erased
+        assert "abcdefgh" not in erased
+        assert "0062" not in erased
+        assert erased.startswith("key ")
+        assert erased.endswith("!")
+
+
+def test_what_holds_no_secret_stays_the_very_same() -> None:
+    known = eraser(AWKWARD)
+    for text in ('{"a": "abcdefgh1234 and \\u0061\\/"}', "", "verysecret", "é" * 9):
+        assert known.text(text) is text
+
+
+def test_a_row_of_backslashes_is_no_way_to_keep_us_busy() -> None:
+    data = b"abcdefgh1234" + b"\\" * 200_000
+    assert eraser(AWKWARD).bytes(data) == data

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
+
+from toolcert.core.traces import Traces
 
 HIDDEN = "[secret]"
+_HIDDEN = HIDDEN.encode()
 _SHORTEST_ERASED = 6
 """Erasing a shorter value would tear harmless text apart ("x" is a common dummy key)."""
 _PLACEHOLDERS = frozenset({"ollama", "lm-studio", "openai", "litellm", "string", "api-key", "api_key"})
@@ -62,36 +64,44 @@ class Eraser:
     """Replaces known secret values in whatever is about to be kept or shown."""
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
-        self._texts: list[str] = []
-        self._bytes: list[bytes] = []
+        self._traces: list[Traces] = []
         for secret in secrets:
             self.add(secret)
 
     def add(self, secret: Secret) -> None:
         """Erase this secret from now on (tokens are learnt while running)."""
         value = secret.reveal()
-        if len(value) < _SHORTEST_ERASED or value.lower() in _PLACEHOLDERS:
+        known = {traces.value for traces in self._traces}
+        if len(value) < _SHORTEST_ERASED or value.lower() in _PLACEHOLDERS or value in known:
             return
         # The longest first: a secret that begins with another must not leave its end behind.
-        self._texts = sorted({*self._texts, *_written_forms(value)}, key=len, reverse=True)
-        self._bytes = [text.encode() for text in self._texts]
+        self._traces = sorted([*self._traces, Traces(value)], key=lambda traces: len(traces.value), reverse=True)
+
+    def may_be_in_pieces(self, stream: bytes) -> bool:
+        """Whether a stream's texts, put together, could give a secret: a quick look, wrong only to the safe side."""
+        return any(traces.may_be_in_pieces(stream) for traces in self._traces)
+
+    def spans(self, data: bytes) -> list[tuple[int, int]]:
+        """Where secrets stand in `data`, in order and apart from each other."""
+        found = sorted(match.span() for traces in self._traces for match in traces.pattern.finditer(data))
+        apart: list[tuple[int, int]] = []
+        for start, end in found:
+            if apart and start < apart[-1][1]:
+                apart[-1] = apart[-1][0], max(end, apart[-1][1])
+            else:
+                apart.append((start, end))
+        return apart
 
     def text(self, text: str) -> str:
         """`text` without any known secret."""
-        for value in self._texts:
-            if value in text:
-                text = text.replace(value, HIDDEN)
-        return text
+        data = text.encode("utf-8", "surrogatepass")
+        erased = self.bytes(data)
+        return text if erased is data else erased.decode("utf-8", "surrogatepass")
 
     def bytes(self, data: bytes) -> bytes:
         """`data` without any known secret; vendors do echo keys in their errors."""
-        for value in self._bytes:
-            if value in data:
-                data = data.replace(value, HIDDEN.encode())
+        for traces in self._traces:
+            if traces.may_be_in(data):
+                erased, count = traces.pattern.subn(_HIDDEN, data)
+                data = erased if count else data
         return data
-
-
-def _written_forms(value: str) -> set[str]:
-    """A secret as servers echo it: plain, inside JSON, inside an address."""
-    in_json = json.dumps(value)[1:-1]
-    return {value, in_json, in_json.replace("/", "\\/"), quote(value, safe="")}

@@ -22,6 +22,7 @@ from toolcert.wire.http import HttpRequest, HttpResponse
 from toolcert.wire.intake import Caps, Intake
 from toolcert.wire.opening import open_connection, tls_context
 from toolcert.wire.outcome import erased_fault, erased_headers, follow
+from toolcert.wire.pieces import erased_payload
 from toolcert.wire.pool import Pool
 from toolcert.wire.redirects import REDIRECTS
 
@@ -95,7 +96,7 @@ class DirectClient:
         return HttpResponse(
             status=answer.status,
             headers=erased_headers(self._eraser, answer.headers),
-            payload=self._eraser.bytes(intake.payload()),
+            payload=erased_payload(self._eraser, intake.payload(), event_stream=intake.event_stream),
             event_stream=intake.event_stream,
             timing=timing,
             fault=None if answer.fault is None else erased_fault(self._eraser, answer.fault),

@@ -16,6 +16,7 @@ from toolcert.wire.faults import broken_off, oversized, timed_out, tls_failed, u
 from toolcert.wire.http import HttpRequest, HttpResponse
 from toolcert.wire.intake import Intake
 from toolcert.wire.outcome import erased_fault, erased_headers
+from toolcert.wire.pieces import erased_payload
 
 
 class Passage:
@@ -123,7 +124,7 @@ class Passage:
         return HttpResponse(
             status=self._status,
             headers=erased_headers(eraser, self._headers),
-            payload=eraser.bytes(self._intake.payload()),
+            payload=erased_payload(eraser, self._intake.payload(), event_stream=self._intake.event_stream),
             event_stream=self._intake.event_stream,
             timing=timing,
             fault=None if self._fault is None else erased_fault(eraser, self._fault),

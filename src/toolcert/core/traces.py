@@ -1,0 +1,77 @@
+"""One secret in all the ways it may be written: plain, escaped for JSON, an address or a web page, and in pieces.
+
+Looking for it must cost next to nothing, because every answer is looked through. So there are two steps: a search
+for what no way of writing changes, and a pattern for all of them, which is made when the first step finds something.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from html import escape
+
+_PLAIN_RUN = re.compile("[A-Za-z0-9]+")
+_RAREST_FIRST = "QZXJKVWYGUHBPFLMDNRCOITSAEqzjxkvwyg9876543210bpuhfmdlcrnoatsie"
+"""How seldom letters are in English inside JSON, roughly."""
+_BACKSLASHES = r"\\{0,15}"
+"""JSON inside JSON doubles them with every level; the bound keeps a row of them from being searched again and again."""
+
+
+class Traces:
+    """What one secret looks like in an answer."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+        runs = _PLAIN_RUN.findall(value)
+        longest = max(runs, key=len, default="")
+        self._anchors = tuple(dict.fromkeys([longest.encode(), *_as_numbers(longest)]))
+        """A part of the secret that is written in one way only wherever letters and digits are all written alike."""
+        self._letters = tuple(letter.encode() for letter in sorted({*"".join(runs)}, key=_usualness))
+        pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
+        self._seams = tuple(_seam(pair) for pair in sorted(pairs, key=_usualness))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The secret with each of its characters in any form."""
+        return re.compile("".join(map(_any_form, self.value)).encode())
+
+    def may_be_in(self, data: bytes) -> bool:
+        """Whether it is worth trying the pattern."""
+        for anchor in self._anchors:  # noqa: SIM110 - runs for every answer, and any() costs several times the search
+            if anchor in data:
+                return True
+        return False
+
+    def may_be_in_pieces(self, stream: bytes) -> bool:
+        """Whether a stream has all letters of the secret, and neighbours side by side or where texts end and begin."""
+        for letter in self._letters:
+            if letter not in stream:
+                return False
+        return all(pair in stream or (start in stream and end in stream) for pair, start, end in self._seams)
+
+
+def _as_numbers(text: str) -> tuple[bytes, bytes]:
+    """`text` with each character as its number, as JSON allows."""
+    lower = "".join(f"\\u{ord(character):04x}" for character in text)
+    upper = "".join(f"\\u{ord(character):04X}" for character in text)
+    return lower.encode(), upper.encode()
+
+
+def _usualness(text: str) -> list[int]:
+    """Sorts what most answers lack to the front: the search for all of it ends with the first that is missing."""
+    return sorted(map(_RAREST_FIRST.index, text))
+
+
+def _seam(pair: str) -> tuple[bytes, bytes, bytes]:
+    """Two letters together, and as they stand where a text ends between them."""
+    return pair.encode(), f'"{pair[1]}'.encode(), f'{pair[0]}"'.encode()
+
+
+def _any_form(character: str) -> str:
+    """A pattern for one character: itself, behind backslashes or not, its number, or its code in a page or address."""
+    number = character.encode("utf-16-be", "surrogatepass").hex()
+    units = _BACKSLASHES.join(f"u{number[at : at + 4]}" for at in range(0, len(number), 4))
+    forms = [re.escape(character), f"(?i:{units})", f"&#(?i:0*{ord(character)}|x0*{ord(character):x});"]
+    encoded = "".join(f"%(?:25)*{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
+    forms += [f"(?i:{encoded})", re.escape(escape(character))]
+    return f"{_BACKSLASHES}(?:{'|'.join(dict.fromkeys(forms))})"
