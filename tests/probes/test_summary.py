@@ -14,8 +14,9 @@ from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.diagnose import finding
 from toolcert.probes.gates import failed_gates
 from toolcert.probes.latency import MOST_SAMPLES, Times
-from toolcert.probes.scorecard import Category, ProbeSummary
+from toolcert.probes.scorecard import Category, ProbeSummary, Rate
 from toolcert.probes.summary import Summariser, summarise
+from toolcert.probes.wording import further_lines
 from toolcert.reports.verdicts import verdict_of
 from toolcert.runs.encoding import decode_head, decode_record, encode_record
 from toolcert.simulate import Vendor
@@ -220,6 +221,18 @@ def test_a_model_with_a_fault_that_breaks_agents_is_named_only_where_there_is_no
         "Best choice: sound, 1 of 1 run, 1.00 s to a call."
     ]
     assert "Best choice: cut, 1 of 1 run, 0.10 s to a call." in summarise(manifest_of("cut"), [cut]).lines
+
+
+def test_a_model_that_had_to_be_asked_again_is_not_named_as_the_fastest() -> None:
+    """Its calls are quick once it answers; an agent waits for the refused requests all the same."""
+    records = [record_of("sound", Outcome.PASSED, seconds=(1.0,)), record_of("quick", Outcome.PASSED, seconds=(0.5,))]
+    quick, sound = summarise(manifest_of("sound", "quick"), records).models
+    again = msgspec.structs.replace(quick.cells[0], first_try=Rate())
+    retried = msgspec.structs.replace(quick, cells=(again,))
+    unheard = msgspec.structs.replace(quick, counts=msgspec.structs.replace(quick.counts, not_measured=1))
+    assert "Fastest of those: quick, 0.50 s to a call." in further_lines([sound, quick], [])
+    for troubled in (retried, unheard):
+        assert not any("quick" in line for line in further_lines([sound, troubled], []))
 
 
 def test_tokens_are_counted_and_priced() -> None:

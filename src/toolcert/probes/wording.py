@@ -70,7 +70,8 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
     best, rate = choice[0], choice[0].reliability.rate
     runs = "run" if rate.n == 1 else "runs"
     yield f"Best choice: {_name(best, several=several)}, {rate.k} of {rate.n} {runs}{_to_a_call(best)}."
-    fastest = min(choice, key=lambda model: model.seconds("call") or float("inf"))
+    prompt = [model for model in choice if model is best or _answers_at_once(model)]
+    fastest = min(prompt, key=lambda model: model.seconds("call") or float("inf"))
     if fastest is not best and fastest.seconds("call") is not None:
         yield f"Fastest of those: {_name(fastest, several=several)}{_to_a_call(fastest)}."
 
@@ -78,6 +79,11 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
 def _breaks_agents(model: ModelSummary) -> bool:
     """Whether something is wrong that the points do not count."""
     return any(found.severity is Severity.ERROR for found in model.findings)
+
+
+def _answers_at_once(model: ModelSummary) -> bool:
+    """Whether nobody had to ask again: the time to a call leaves out what a refused request costs in waiting."""
+    return not model.counts.not_measured and all(cell.first_try.n == cell.rate.n for cell in model.cells)
 
 
 def _declared_otherwise(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
