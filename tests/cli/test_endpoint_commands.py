@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -276,3 +278,38 @@ def test_a_key_that_the_server_echoes_is_neither_shown_nor_kept(command: list[st
         assert "abcdefgh1234" not in text
         assert "REVG" not in text
     assert "[secret]" in "".join([result.output, *(path.read_text("utf-8") for path in kept)])
+
+
+@pytest.mark.parametrize("key", ["sk-verysecret-ABC123def456", "gsk_aVerySecretABC123def456ghi", "sk very secret", "é"])
+@pytest.mark.parametrize("place", ["flag", "variable", "file"])
+def test_a_key_given_as_the_name_of_its_variable_is_not_shown(key: str, place: str, empty_folder: Path) -> None:
+    words, environment = ["models", "localhost:1"], {}
+    if place == "flag":
+        words += ["--api-key-env", key]
+    elif place == "variable":
+        environment = {"TOOLCERT_API_KEY_ENV": key}
+    else:
+        (empty_folder / "toolcert.toml").write_text(
+            f'[endpoints.mine]\nbase_url = "localhost:1"\napi_key_env = "{key}"'
+        )
+    result = run(*words, **environment)
+    assert result.exit_code == 2
+    assert "expected the NAME of the environment variable" in result.stderr
+    assert key not in result.output
+
+
+def test_a_variable_that_is_empty_is_not_called_unset() -> None:
+    words = ("models", "localhost:1", "--api-key-env", "MY_KEY_2")
+    assert "MY_KEY_2, which should hold the key, is not set." in run(*words).stderr
+    assert "MY_KEY_2, which should hold the key, is set but empty." in run(*words, MY_KEY_2="").stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")
+def test_a_key_may_come_through_a_pipe(empty_folder: Path) -> None:
+    """As `--api-key-file <(pass show key)` gives it: once, for however many endpoints."""
+    os.mkfifo(empty_folder / "pipe")
+    threading.Thread(target=(empty_folder / "pipe").write_text, args=(f"{KEY}\n",), daemon=True).start()
+    with Vendor(["faithful"], api_key=KEY) as one, Vendor(["faithful"], api_key=KEY) as two:
+        result = run("models", one.url, two.url, "--api-key-file", "pipe", TOOLCERT_API_KEY="")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("faithful") == 2

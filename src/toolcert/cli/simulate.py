@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from toolcert.core.errors import UsageError
+from toolcert.settings.key_kinds import VariableName
 
 if TYPE_CHECKING:
     from toolcert.simulate.vendor import Behaviour, Simulation
@@ -79,9 +81,13 @@ def _vendor(
 
 
 def _key(variable: str) -> str:
-    key = os.environ.get(variable, "")
+    try:
+        key = os.environ.get(VariableName().read(variable, Path()))
+    except ValueError as error:
+        raise UsageError(f"--key-env: {error}.") from None
     if not key:
-        raise UsageError(f"The environment variable {variable} is not set.", remedy="Set it to the key to demand.")
+        state = "not set" if key is None else "set but empty"
+        raise UsageError(f"The environment variable {variable} is {state}.", remedy="Set it to the key to demand.")
     return key
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 from toolcert.core.errors import ConfigurationError
@@ -52,8 +53,9 @@ def _from_prompt(ask: Callable[[], str] | None) -> Secret:
 def _from_variable(variable: str, environment: Mapping[str, str]) -> Secret:
     value = environment.get(variable)
     if not value:
+        state = "not set" if value is None else "set but empty"
         raise ConfigurationError(
-            f"the environment variable {variable}, which should hold the key, is not set.",
+            f"the environment variable {variable}, which should hold the key, is {state}.",
             remedy=f"Set it: export {variable}=...",
         )
     return _secret(value, variable)
@@ -61,9 +63,16 @@ def _from_variable(variable: str, environment: Mapping[str, str]) -> Secret:
 
 def _from_file(name: str) -> Secret:
     try:
-        return _secret(Path(name).read_text("utf-8"), f"the file {name}")
+        text = _piped(name) if Path(name).is_fifo() else Path(name).read_text("utf-8")
+        return _secret(text, f"the file {name}")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"the key file {name} cannot be read: {error}.") from None
+
+
+@cache
+def _piped(name: str) -> str:
+    """What a pipe holds: it can be read once, and several endpoints may want it."""
+    return Path(name).read_text("utf-8")
 
 
 def _secret(value: str, source: str) -> Secret:

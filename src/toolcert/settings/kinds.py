@@ -153,7 +153,7 @@ class InputFile(Text):
         super().__init__(metavar)
 
     def read(self, raw: Any, folder: Path) -> str:
-        path = folder / Path(_text_of_path(raw)).expanduser()
+        path = folder / Path(text_of_path(raw)).expanduser()
         if not path.is_file():
             raise ValueError("expected a file that exists")
         return str(path)
@@ -166,7 +166,7 @@ class OutputFile(Text):
         super().__init__(metavar)
 
     def read(self, raw: Any, folder: Path) -> str:
-        return super().read(_text_of_path(raw), folder)
+        return super().read(text_of_path(raw), folder)
 
 
 class Address(Text):
@@ -225,7 +225,7 @@ class HeaderLine(Text):
         return line
 
 
-def _text_of_path(raw: Any) -> str:
+def text_of_path(raw: Any) -> str:
     if not isinstance(raw, str | os.PathLike) or not str(raw):
         raise ValueError("expected the path of a file")
     return os.fspath(raw)

@@ -11,11 +11,12 @@ from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.core.values import Value
 from toolcert.settings.config import Config, load_config
+from toolcert.settings.key_kinds import VariableName
 from toolcert.settings.kinds import Address, HeaderLine, JsonBody
 from toolcert.settings.option import PREFIX, Option
 from toolcert.settings.options import OPTIONS
 
-_MAY_CARRY_SECRETS = (Address, HeaderLine, JsonBody)
+_MAY_CARRY_SECRETS = (Address, HeaderLine, JsonBody, VariableName)
 
 
 class Source(StrEnum):

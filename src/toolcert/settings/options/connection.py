@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcert.settings.key_kinds import KeyFile, VariableName
 from toolcert.settings.kinds import Address, HeaderLine, InputFile, JsonBody, Switch, Text
 from toolcert.settings.option import Option
 
@@ -37,7 +38,7 @@ CONNECTION: tuple[Option, ...] = (
         group=_WHERE,
         kind=Text("NAME"),
         per_endpoint=True,
-        help="How the server is spoken to: openai (most servers), litellm, watsonx, or one that a plugin adds.",
+        help="How the server is spoken to: openai (most servers), azure, litellm, watsonx, or one that a plugin adds.",
     ),
     Option(
         name="preset",
@@ -101,11 +102,11 @@ CONNECTION: tuple[Option, ...] = (
     Option(
         name="api-key-env",
         group=_KEY,
-        kind=Text("VARIABLE"),
+        kind=VariableName(),
         per_endpoint=True,
-        help="Environment variable that holds the key.",
+        help="Name of the environment variable that holds the key.",
     ),
-    Option(name="api-key-file", group=_KEY, kind=InputFile(), per_endpoint=True, help="File that holds the key."),
+    Option(name="api-key-file", group=_KEY, kind=KeyFile(), per_endpoint=True, help="File or pipe that holds the key."),
     Option(name="ask-key", group=_KEY, kind=Switch(), default=False, help="Ask for the key on the terminal."),
     Option(
         name="api-key",
