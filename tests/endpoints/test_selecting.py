@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcert.core.errors import UsageError
+from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.selecting import Selection, choose
 from toolcert.settings.patterns import Patterns
@@ -42,5 +42,5 @@ def test_a_listed_pattern_stands_for_the_models_it_matches() -> None:
 
 
 def test_nothing_left_to_ask_names_what_is_close() -> None:
-    with pytest.raises(UsageError, match="Did you mean embed"):
+    with pytest.raises(NothingMeasuredError, match="Did you mean embed"):
         chosen("embeds")

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from toolcert.core.errors import ListingError, NothingMeasuredError, ToolcertError, UsageError
+from toolcert.core.errors import ListingError, NothingMeasuredError
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import Value
 from toolcert.endpoints.session import EndpointSession
@@ -61,7 +61,7 @@ def _behind_wildcards(listed: Sequence[ModelInfo], wanted: Patterns) -> list[Mod
     ]
 
 
-def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> ToolcertError:
+def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> NothingMeasuredError:
     ids = [info.id for info in listed]
     if not ids:
         return NothingMeasuredError(f"{endpoint} lists no model.", remedy="Check what the endpoint serves.")
@@ -69,7 +69,7 @@ def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> To
     shown = close or ids[:5]
     more = "" if close or len(ids) <= len(shown) else ", ..."
     word = "Did you mean" if close else "It lists"
-    return UsageError(f"{endpoint}: no model is left to ask.", remedy=f"{word} {', '.join(shown)}{more}")
+    return NothingMeasuredError(f"{endpoint}: no model is left to ask.", remedy=f"{word} {', '.join(shown)}{more}")
 
 
 def told_models(listed: int, able: int) -> str:
