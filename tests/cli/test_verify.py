@@ -337,10 +337,77 @@ def test_rows_that_the_server_says_it_cannot_answer_are_told_apart(tmp_path: Pat
     assert "Nothing could be measured: 2 unsupported." in result.stderr
 
 
-def test_no_row_is_nothing_measured(tmp_path: Path, vendor: Vendor) -> None:
-    result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--where", "tool=absent")
+def test_a_model_that_is_not_served_is_exit_3_for_verify_and_probe_alike(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(2)])
+    assert verify(vendor, dataset, "-q", model="nosuch").exit_code == ExitCode.NOTHING_MEASURED
+    result = call("probe", vendor.url, "-m", "nosuch", "-q")
     assert result.exit_code == ExitCode.NOTHING_MEASURED
+    assert "no model is left to ask." in result.stderr
+
+
+def test_a_choice_that_leaves_no_row_is_exit_2(tmp_path: Path, vendor: Vendor) -> None:
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--where", "tool=absent")
+    assert result.exit_code == ExitCode.USAGE
     assert result.stdout.startswith("Nothing could be measured: there was no row to ask.")
+    assert "d.jsonl: no row was chosen." in result.stderr
+
+
+def test_a_dataset_without_a_usable_line_is_exit_2_and_pushes_nothing_out(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
+    verify(vendor, dataset, "-q", "-o", "run")
+    for rows in ([], ["{", "{"]):
+        write_rows(tmp_path / "d.jsonl", rows)
+        assert verify(vendor, dataset, "-q", "-o", "new").exit_code == ExitCode.USAGE
+        verify(vendor, dataset, "-q", "-o", "run")
+        assert "(2/2," in call("report", "run").stdout
+    shown = verify(vendor, dataset, "-q", "-o", "new")
+    assert shown.stdout.splitlines()[:2] == [
+        "Nothing could be measured: none of 2 lines can be asked.",
+        "The dataset itself has 2 problems, not charged to the vendor.",
+    ]
+    assert "no line can be asked." in shown.stderr
+    assert "repeated" not in shown.stdout
+
+
+def test_an_empty_dataset_fails_its_check(tmp_path: Path) -> None:
+    result = call("dataset", "check", write_rows(tmp_path / "d.jsonl", []))
+    assert result.exit_code == ExitCode.USAGE
+    assert "d.jsonl is empty: there is no request in it." in result.stderr
+
+
+ROWS = [row(1), row(2)]
+OTHER_FORMS = {
+    "pretty array": (json.dumps(ROWS, indent=2).encode(), "is one JSON array, not JSONL", "jq -c '.[]' "),
+    "array on a line": (json.dumps(ROWS).encode(), "is one JSON array, not JSONL", "jq -c '.[]' "),
+    "large array": (json.dumps(ROWS * 500).encode(), "is one JSON array, not JSONL", "jq -c '.[]' "),
+    "pretty objects": ("\n".join(json.dumps(one, indent=1) for one in ROWS).encode(), "several lines", "jq -c . "),
+    "large object": (json.dumps(ROWS[0] | {"x": "y" * 99999}, indent=2).encode(), "several lines", "jq -c . "),
+    "over three lines": (json.dumps(ROWS[0]).replace(', "tools"', ',\n "tools"').encode(), "several lines", "jq -c . "),
+    "UTF-16": (json.dumps(ROWS[0]).encode("utf-16"), "is UTF-16, not UTF-8", "iconv -f UTF-16 -t UTF-8 "),
+    "UTF-16 unmarked": (json.dumps(ROWS[0]).encode("utf-16-le"), "is UTF-16, not UTF-8", "iconv -f UTF-16"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_a_dataset_that_is_no_jsonl_is_refused_with_one_remedy(tmp_path: Path, vendor: Vendor, form: str) -> None:
+    text, said, remedy = OTHER_FORMS[form]
+    (tmp_path / "my d.json").write_bytes(text)
+    (tmp_path / "d.gz").write_bytes(gzip.compress(text))
+    before = len(list(vendor.requests))
+    for result in (
+        call("dataset", "check", "my d.json"),
+        call("dataset", "stats", "my d.json"),
+        verify(vendor, "my d.json"),
+        verify(vendor, "d.gz"),
+        verify(vendor, "-", stdin=text),
+    ):
+        assert result.exit_code == ExitCode.USAGE
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 2
+        assert said in result.stderr
+        assert remedy.strip() in result.stderr
+    assert len(list(vendor.requests)) == before
+    assert "'my d.json' > 'my d.json.jsonl'" in call("dataset", "check", "my d.json").stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")

@@ -7,7 +7,7 @@ from contextlib import closing
 import click
 import msgspec
 
-from toolcert.core.errors import ExitCode
+from toolcert.core.errors import ExitCode, InputError
 from toolcert.core.findings import Finding, Severity
 from toolcert.reports.console_dataset import problem_lines, stats_lines
 from toolcert.reports.text import visible
@@ -29,6 +29,8 @@ def check(file: str, *, strict: bool, as_json: bool) -> int:
             for problem in inspector.add(line):
                 failed = failed or problem.severity in _FAILING[strict]
                 click.echo(_as_json(line.index, problem) if as_json else _as_text(line.index, problem))
+        if not inspector.counts["lines"]:
+            raise InputError(f"{file} is empty: there is no request in it.")
         for text in problem_lines(inspector.report(dataset)):
             click.echo(text, err=True)
     return ExitCode.FAILED if failed else ExitCode.OK

@@ -17,7 +17,7 @@ from toolcert.cli import reporting
 from toolcert.cli.asking import confirm_requests
 from toolcert.cli.connecting import connect
 from toolcert.cli.stopping import announce_stop
-from toolcert.core.errors import ExitCode, GateError, UsageError
+from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
 from toolcert.probes.gates import check_gate_codes
 from toolcert.reports.console_verify import print_differences, print_verify
 from toolcert.reports.live_verify import VerifyFigures
@@ -63,6 +63,8 @@ def _ask(dataset: str, settings: Settings) -> int:
         if settings.dry_run:
             _print_plan(job)
             return ExitCode.OK
+        if not job.dataset.source.count(at_most=1):
+            raise InputError(f"{dataset} is empty: there is no request in it.")
         _confirm(job, yes=settings.yes)
         result = _run_shown(job, endpoint, settings)
     return conclude(result, settings)
@@ -107,14 +109,23 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
 
 def _close(summary: VerifySummary, missed: Sequence[str]) -> int:
     """The exit code of what was measured."""
+    if not summary.rows.sent and not summary.not_asked:
+        raise _no_row(summary)
     if summary.nothing_measured:
         refused = {"unsupported": summary.rows.unsupported} if summary.rows.unsupported else {}
         causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
-        click.echo(f"Nothing could be measured: {causes or 'no row could be asked'}.", err=True)
+        click.echo(f"Nothing could be measured: {causes or 'no row was asked'}.", err=True)
         return ExitCode.NOTHING_MEASURED
     if missed:
         raise GateError("\n".join(missed))
     return ExitCode.OK
+
+
+def _no_row(summary: VerifySummary) -> InputError:
+    name = summary.dataset.path if summary.dataset else "the dataset"
+    if summary.rows.lines:
+        return InputError(f"{name}: no line can be asked.", remedy="`toolcert dataset check` says why.")
+    return InputError(f"{name}: no row was chosen.", remedy="`toolcert dataset stats` lists its tools and tags.")
 
 
 def report(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:

@@ -187,7 +187,9 @@ class VerifyJob:
         self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier, changed: str
     ) -> VerifyRun:
         gone = 0
-        if earlier.resumed and self.selection.everything and not finished.interrupted and not self.options.only_failed:
+        # Where no line can be asked, the dataset is wrong: it says nothing about rows measured earlier.
+        telling = earlier.taken_over > 0 or not summary.nothing_measured
+        if telling and self.selection.everything and not finished.interrupted and not self.options.only_failed:
             gone = follow_moved_lines(folder, earlier)
         # What is not kept is not reported either.
         if earlier.resumed or earlier.elsewhere or self.options.keep is Keep.VERDICTS:

@@ -68,6 +68,7 @@ class VerifyPlan:
         problems = line.findings
         if occurrence > 1:
             key = f"{key}~{occurrence}"
+        if occurrence > 1 and body is not None:  # of a line that cannot be asked, it says nothing that it is repeated
             problems = (*problems, finding("dataset.duplicate", f"asks the same as line {first}"))
         if problems:
             extra["problems"] = problems

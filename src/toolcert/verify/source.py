@@ -15,8 +15,8 @@ from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
 from toolcert.runs.files import output_errors
+from toolcert.verify.form import HEAD, STDIN, refuse_other_forms
 
-STDIN = "-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
@@ -37,6 +37,7 @@ class Source:
         self._path = Path(name)
         if self._spooled is None:
             self._check()
+        refuse_other_forms(name, self._head())
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Every line that is not blank, with its number; the digest is known after the last one."""
@@ -78,6 +79,14 @@ class Source:
             self._path.open("rb").close()
         except OSError as error:
             self._unreadable("cannot be read", error)
+
+    def _head(self) -> bytes:
+        """The first bytes; damage to the archive is told by whoever reads the lines."""
+        with self._open() as file:
+            try:
+                return file.read(HEAD)
+            except (OSError, EOFError, zlib.error):
+                return b""
 
     def _open(self) -> IO[bytes]:
         raw: IO[bytes] = _again(self._spooled) if self._spooled is not None else self._path.open("rb")

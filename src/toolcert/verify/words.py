@@ -39,14 +39,8 @@ def incomplete_words(summary: VerifySummary) -> str:
 
 def _decision(summary: VerifySummary) -> str:
     rows = summary.rows
-    if not rows.lines:
-        return "Nothing could be measured: there was no row to ask."
-    if rows.unsupported == rows.sent > 0:
-        return (
-            f"Nothing could be measured: the server refuses {_rows(rows.sent)} of {count(rows.sent)} as not supported."
-        )
     if summary.nothing_measured:
-        return f"Nothing could be measured: none of {_rows(rows.lines)} got an answer."
+        return f"Nothing could be measured: {_why_nothing(summary)}."
     if not rows.called:
         how = f"{count(rows.unreadable)} unreadably" if rows.unreadable else "all in text"
         return f"No tool was called: {_rows(rows.answered)} answered, {how}."
@@ -55,6 +49,17 @@ def _decision(summary: VerifySummary) -> str:
             f"Nothing can be said about validity: {count(rows.called)} answers call tools, none with a usable schema."
         )
     return f"{_reached(summary)}: {_deciding_words(summary)}."
+
+
+def _why_nothing(summary: VerifySummary) -> str:
+    rows = summary.rows
+    if not rows.lines:
+        return "there was no row to ask"
+    if rows.unsupported == rows.sent > 0:
+        return f"the server refuses {_rows(rows.sent)} of {count(rows.sent)} as not supported"
+    if not rows.sent and not summary.not_asked:
+        return f"none of {plural(rows.lines, 'line')} can be asked"
+    return f"none of {_rows(rows.lines)} got an answer"
 
 
 def deciding(summary: VerifySummary) -> tuple[str, Share]:
