@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -233,3 +234,51 @@ def test_completion_knows_the_commands() -> None:
         [sys.executable, "-m", "toolcert"], env=environment, capture_output=True, text=True, check=True
     )
     assert "plain,completion" in answer.stdout
+
+
+def redirected(words: str, redirection: str) -> subprocess.CompletedProcess[str]:
+    """The real command behind a redirection of the shell."""
+    program = f"{sys.executable} -c 'from toolcert.cli.main import main; main()' {words} {redirection}"
+    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+@pytest.mark.parametrize("words", ["--help", "models --help", "findings", "endpoints", "endpoints --json -"])
+def test_a_full_disk_under_our_output_is_no_bug(words: str) -> None:
+    ended = redirected(words, "> /dev/full")
+    assert ended.stderr.splitlines() == ["Error: cannot write to standard output: No space left on device."]
+    assert ended.returncode == ExitCode.USAGE
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell's redirections")
+def test_a_closed_output_is_told_before_anything_is_measured() -> None:
+    ended = redirected("findings", ">&-")
+    assert ended.stderr.startswith("Error: standard output is closed.\nRemedy: ")
+    assert ended.returncode == ExitCode.USAGE
+    assert redirected("findings", "2>&-").returncode == ExitCode.OK
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (PermissionError(13, "Permission denied", "run/records.jsonl"), "cannot open run/records.jsonl"),
+        (IsADirectoryError(21, "Is a directory", os.curdir), "cannot read ."),
+        (OSError(28, "No space left on device"), "cannot write"),
+    ],
+)
+def test_what_the_system_refuses_is_no_bug(error: OSError, told: str) -> None:
+    def refused() -> None:
+        raise error
+
+    result = CliRunner().invoke(group_with(refused), ["go"])
+    assert result.stderr == f"Error: {told}: {error.strerror}.\n"
+    assert result.exit_code == ExitCode.USAGE
+
+
+def test_a_system_error_that_tells_nothing_is_a_bug() -> None:
+    def broken() -> None:
+        raise OSError("inexplicable")
+
+    result = CliRunner().invoke(group_with(broken), ["go"])
+    assert "inexplicable" in result.stderr
+    assert result.exit_code == BUG

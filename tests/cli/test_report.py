@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from shutil import copytree
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -128,3 +129,17 @@ def test_a_report_that_cannot_be_written_keeps_no_other_from_it_and_the_way_back
     assert f"`toolcert report {probe_run} --html FILE` writes it again from the run" in done.stderr
     assert "space" not in done.stderr
     assert json.loads(Path("report.json").read_text())["format"] == "toolcert.probe/1"
+
+
+@pytest.mark.parametrize("command", [["report"], ["verify", "--from"], ["compare", "--vendor", "{}", "--baseline"]])
+def test_records_that_cannot_be_read_are_no_bug(command: list[str], verify_run: Path, tmp_path: Path) -> None:
+    """A folder in their place stands for a file that belongs to somebody else: it refuses root as well."""
+    copy = tmp_path / "copy"
+    copytree(verify_run, copy)
+    (copy / "records.jsonl").unlink()
+    (copy / "records.jsonl").mkdir()
+    done = toolcert(*(word.format(verify_run) for word in command), copy)
+    assert done.exit_code == 2
+    assert "records.jsonl" in done.stderr
+    assert "Is a directory" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from toolcert.core.errors import ExitCode, ToolcertError
+from toolcert.core.errors import ExitCode, ToolcertError, UsageError
 from toolcert.version import __version__
 
 BUG = 70
 """EX_SOFTWARE of sysexits.h: our fault, never a vendor's."""
 OUTPUT_CLOSED = 141
 """What a program killed by SIGPIPE gives: the reader of our output went away."""
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 ISSUES = "https://github.com/toolcert/toolcert/issues"
 
 
@@ -29,7 +32,7 @@ def run_guarded(call: Callable[[], Any]) -> int:
     A command returns its ExitCode, or nothing for 0.
     """
     try:
-        result = call()
+        result = _with_refusals_told(call)
     except ToolcertError as error:
         show_error(error)
         return int(error.exit_code)
@@ -66,6 +69,39 @@ def wants_color() -> bool | None:
 
 def _say(line: str) -> None:
     click.echo(line, err=True, color=wants_color())
+
+
+def _with_refusals_told(call: Callable[[], Any]) -> Any:
+    """Run a command; what the system refuses it, a file or room for its output, is told as an error of use."""
+    try:
+        return call()
+    except OSError as error:
+        refused = _refused(error)
+        if refused is None:
+            raise
+        raise UsageError(f"cannot {refused}: {error.strerror}.") from None
+
+
+def _refused(error: OSError) -> str | None:
+    """What could not be done; None where the error does not say, which is a bug."""
+    if error.filename is not None:
+        file = Path(os.fsdecode(error.filename))
+        unreadable = file.is_dir() or not os.access(file, os.R_OK)
+        return f"read {file}" if file.exists() and unreadable else f"open {file}"
+    if error.errno not in _NO_ROOM:
+        return None
+    return "write to standard output" if _stdout_is_full() else "write"
+
+
+def _stdout_is_full() -> bool:
+    """Whether it is our output that cannot be written; what failed before is no longer in its buffer."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        _silence_stdout()
+        return True
+    return False
 
 
 def _show_bug() -> int:

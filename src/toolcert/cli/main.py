@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
-from toolcert.cli.errors import wants_color
+from toolcert.cli.errors import show_error, wants_color
 from toolcert.cli.lazy import LazyGroup
 from toolcert.cli.table import SECTIONS
+from toolcert.core.errors import ExitCode, UsageError
 from toolcert.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -25,8 +28,18 @@ def cli(ctx: click.Context) -> None:
 
 def main() -> None:
     """Entry point of the console script."""
+    _need_output()
     _survive_narrow_encodings()
     cli(prog_name="toolcert")
+
+
+def _need_output() -> None:
+    """Refuse to work for nobody: a shell can close our output (`>&-`), and what was measured would be lost."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
+    if sys.stdout is None:
+        show_error(UsageError("standard output is closed.", remedy="Where it is not wanted, write `> /dev/null`."))
+        sys.exit(int(ExitCode.USAGE))
 
 
 def _survive_narrow_encodings() -> None:
