@@ -64,6 +64,15 @@ def test_a_finished_run_asks_nothing_and_keeps_its_figures(tmp_path: Path, vendo
     assert timeless(second) == timeless(first)
 
 
+def test_a_run_that_goes_on_is_the_same_run(tmp_path: Path, vendor: Vendor) -> None:
+    """Also where the first part reached a part of the rows only; another model, or --fresh, make another run."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
+    asked: list[dict[str, Any]] = [{"limit": 2}, {}, {"model": "other"}, {"model": "other", "fresh": True}]
+    ids = [run(dataset, vendor.url, tmp_path / "run", **change).summary.run for change in asked]
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == 3
+
+
 def test_fresh_forgets_the_earlier_run(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     run(dataset, vendor.url, tmp_path / "run")

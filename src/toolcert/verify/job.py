@@ -36,7 +36,15 @@ from toolcert.verify.prepare import Shaping, StreamMode, adapter_of
 from toolcert.verify.selection import Selection, parse_where
 from toolcert.verify.source import Source
 from toolcert.verify.summary import summarise, summary_of
-from toolcert.verify.takeup import Earlier, Wanted, follow_moved_lines, look_at, make_room, require_run
+from toolcert.verify.takeup import (
+    Earlier,
+    Wanted,
+    follow_moved_lines,
+    look_at,
+    make_room,
+    require_run,
+    run_asking,
+)
 from toolcert.verify.tally import Tally
 from toolcert.verify.work import VerifyWork
 
@@ -123,11 +131,17 @@ class VerifyJob:
         self.dataset = Dataset(source)
         self.manifest = msgspec.structs.replace(
             manifest,
+            run=self._run_gone_on_with() or manifest.run,
             dataset=DatasetFacts(path=source.name),
             parameters=_parameters(self.shaping, options),
         )
         require_expectations(self.gates, source.name, lambda: any_expectation(self.dataset))
         self._check_adapter()
+
+    def _run_gone_on_with(self) -> str | None:
+        if self.options.output is None or self.options.fresh:
+            return None
+        return run_asking(Path(self.options.output), target_of(self.spec, self.shaping))
 
     def plan(self, earlier: Earlier | None = None) -> VerifyPlan:
         """The cases that are to be asked."""

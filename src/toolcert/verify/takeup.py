@@ -15,10 +15,12 @@ from toolcert.core.values import Value
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import write_whole
 from toolcert.runs.keys import Keys, PlacedKeys
-from toolcert.runs.reader import RunReader, is_run
+from toolcert.runs.reader import RunReader, is_run, read_manifest
 from toolcert.runs.resume import refuse_another_job, settled, start_afresh
 from toolcert.runs.writer import RECORDS, repair_tail
 from toolcert.verify.aside import fitting_again, forget_aside, heads_aside, put_aside, renumbered
+from toolcert.verify.hashing import target_hash
+from toolcert.verify.prepare import Shaping
 
 JOB = "verify"
 
@@ -98,6 +100,17 @@ def require_run(folder: Path) -> None:
             f"there is no run in {folder} whose failed rows could be asked again.",
             remedy="Name the folder of the earlier run with --output.",
         )
+
+
+def run_asking(folder: Path, target: str) -> str | None:
+    """The id of the run in `folder`, if it asks this target: whoever goes on with it is the same run."""
+    if not is_run(folder):
+        return None
+    manifest = read_manifest(folder)
+    if manifest.job != JOB or not manifest.endpoints:
+        return None
+    shaping = {name: value for name, value in manifest.parameters.items() if name in Shaping.__struct_fields__}
+    return manifest.run if target_hash(manifest.endpoints[0], shaping) == target else None
 
 
 def look_at(folder: Path, wanted: Wanted) -> Earlier:
