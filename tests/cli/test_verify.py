@@ -235,6 +235,16 @@ def test_show_prints_request_answer_findings_and_curl(tmp_path: Path, vendor: Ve
     assert call("show", "run", "99").exit_code == ExitCode.USAGE
 
 
+def test_a_row_is_found_by_the_name_its_dataset_gives_it(tmp_path: Path, vendor: Vendor) -> None:
+    named = [row(n, toolcert={"id": name}) for n, name in enumerate(["w-1", "3", "w-3"])]
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [*named, "{"]), "-q", "-o", "run")
+    assert call("show", "run", "w-3").stdout.startswith("row 3 (w-3)  faithful at")
+    assert call("show", "run", "3").stdout.startswith("row 3 (w-3)  faithful at")
+    assert call("show", "run", "2").stdout.startswith("row 2 (3)  faithful at")
+    assert "Both make the same calls." in call("replay", "run", "w-1").stdout
+    assert call("show", "run", "w-9").exit_code == ExitCode.USAGE
+
+
 @pytest.mark.parametrize("damage", [b"{\n", b'{"case": "\xff"}\n', b"[]\n"])
 def test_a_damaged_line_of_a_run_is_named_by_every_command(tmp_path: Path, vendor: Vendor, damage: bytes) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])

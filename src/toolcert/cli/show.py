@@ -14,8 +14,9 @@ from toolcert.core.errors import ExitCode
 def show(run: str, row: str, as_json: bool) -> int:
     """Show one row of a run: request, answer, findings, and the curl line that sends it again.
 
-    RUN is a run folder or an older results.jsonl. ROW is a line of the dataset, counted from 1; in a probe run it is
-    the key of a case, which is ENDPOINT/MODEL/PROBE/NUMBER and stands in records.jsonl as "case".
+    RUN is a run folder or an older results.jsonl. ROW is a line of the dataset, counted from 1, or the row's own
+    `toolcert.id`; in a probe run it is the key of a case, which is ENDPOINT/MODEL/PROBE/NUMBER and stands in
+    records.jsonl as "case".
 
     \b
     toolcert show corvid 214

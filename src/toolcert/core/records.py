@@ -76,6 +76,8 @@ class RowFacts(Value):
     """Messages of the user."""
     streamed: bool = False
     tags: tuple[str, ...] = ()
+    id: str | None = None
+    """The name that the dataset gives the row."""
 
 
 class Detail(Value):

@@ -56,6 +56,8 @@ def record_json(record: Record) -> str:
 
 def _head(record: Record) -> Iterator[Line]:
     where = f"row {record.row.index}" if record.row is not None else record.case
+    if record.row is not None and record.row.id is not None:
+        where += f" ({record.row.id})"
     yield Line(visible(f"{where}  {record.model} at {record.endpoint}: {record.outcome.value}"), "bold")
     if record.reason:
         yield Line(visible(record.reason))

@@ -36,7 +36,7 @@ class GiveUpEarly:
 
 
 def _reason(fault: Fault) -> NothingMeasuredError:
-    message = f"the first {ENOUGH} rows all failed: {fault.message}."
+    message = f"the first {ENOUGH} rows all failed: {fault.message.rstrip('.')}."
     if fault.kind is FaultKind.AUTH:
         return UnauthorisedError(message, remedy="Check the key; `toolcert doctor` says which one is used.")
     if fault.kind in (FaultKind.CONNECT, FaultKind.TLS):

@@ -77,7 +77,7 @@ def refuse_row(row: Row, *problems: Finding) -> Record:
     """The record of a line from which nothing can be asked, for a fault of its own or for `problems`."""
     found = (*problems, *row.problems)
     reason = kind_of(found[0].code).title
-    facts = RowFacts(index=row.index, content=row.content, attempts=0, tags=row.tags)
+    facts = RowFacts(index=row.index, content=row.content, attempts=0, tags=row.tags, id=row.id)
     detail = Detail(findings=found, expected=row.expected)
     return _record(row, facts, Outcome.SKIPPED, reason, detail=detail, at=time.time())
 
@@ -104,6 +104,7 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
         offered=_offered(row, exchange.request),
         turns=_turns(exchange.request),
         tags=row.tags,
+        id=row.id,
     )
     outcome = Outcome.UNSUPPORTED if unsupported else Outcome.NOT_MEASURED
     detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
@@ -163,6 +164,7 @@ def _facts(row: Row, exchange: Exchange, reply: Reply, calls: tuple[CallJudgemen
         turns=_turns(exchange.request),
         streamed=reply.streamed,
         tags=row.tags,
+        id=row.id,
     )
 
 

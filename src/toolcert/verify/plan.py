@@ -92,6 +92,8 @@ class VerifyPlan:
         extra: JsonObject = {"content": content, "sampling": sampling_hash(body), "offered": names}
         if line.notes.tags:
             extra["tags"] = line.notes.tags
+        if line.notes.id is not None:
+            extra["id"] = line.notes.id
         if line.notes.expected is not None:
             extra["expected"] = msgspec.to_builtins(line.notes.expected)
         return key, extra

@@ -23,6 +23,7 @@ class Row(Value):
     content: str = ""
     sampling: str = ""
     tags: tuple[str, ...] = ()
+    id: str | None = None
     expected: Any = None
     """As written in the dataset."""
     problems: tuple[Finding, ...] = ()
@@ -47,6 +48,7 @@ class Row(Value):
             content=extra.get("content", ""),
             sampling=extra.get("sampling", ""),
             tags=tuple(extra.get("tags", ())),
+            id=extra.get("id"),
             expected=extra.get("expected"),
             problems=msgspec.convert(problems, tuple[Finding, ...]) if problems else (),
             offered=extra.get("offered"),
@@ -65,6 +67,7 @@ class Row(Value):
             content=facts.content,
             sampling=facts.sampling,
             tags=facts.tags,
+            id=facts.id,
             expected=record.detail.expected,
             problems=problems,
         )

@@ -130,7 +130,7 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         worst_case = _percent(summary.if_missing_were_wrong)
         yield f"{_rows(rows.not_measured)} could not be measured, outside every rate; were all invalid: {worst_case}."
     for reason, unasked in summary.not_asked.items():
-        yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason}."
+        yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason.rstrip('.')}."
     faults = sum(line.rows for line in summary.of_dataset)
     if faults:
         yield f"The dataset itself has {plural(faults, 'problem')}, not charged to the vendor."
