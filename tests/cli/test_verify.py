@@ -235,6 +235,15 @@ def test_show_prints_request_answer_findings_and_curl(tmp_path: Path, vendor: Ve
     assert call("show", "run", "99").exit_code == ExitCode.USAGE
 
 
+def test_the_row_of_the_guide_can_be_copied_into_a_dataset(tmp_path: Path, vendor: Vendor) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/verify.md").read_text("utf-8")
+    [rows] = re.findall(r"```json\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "d.jsonl").write_text(rows)
+    assert call("dataset", "check", "d.jsonl", "--strict").exit_code == ExitCode.OK
+    assert verify(vendor, "d.jsonl", "-q", "-o", "run", "--fail-under", "correct=1").exit_code == ExitCode.OK
+    assert call("show", "run", "w-17").exit_code == ExitCode.OK
+
+
 def test_a_row_is_found_by_the_name_its_dataset_gives_it(tmp_path: Path, vendor: Vendor) -> None:
     named = [row(n, toolcert={"id": name}) for n, name in enumerate(["w-1", "3", "w-3"])]
     verify(vendor, write_rows(tmp_path / "d.jsonl", [*named, "{"]), "-q", "-o", "run")
@@ -352,7 +361,7 @@ def test_a_model_that_is_not_served_is_exit_3_for_verify_and_probe_alike(tmp_pat
     assert verify(vendor, dataset, "-q", model="nosuch").exit_code == ExitCode.NOTHING_MEASURED
     result = call("probe", vendor.url, "-m", "nosuch", "-q")
     assert result.exit_code == ExitCode.NOTHING_MEASURED
-    assert "no model is left to ask." in result.stderr
+    assert "no model is left to ask" in result.stderr
 
 
 def test_a_choice_that_leaves_no_row_is_exit_2(tmp_path: Path, vendor: Vendor) -> None:
