@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from toolcert.core.findings import Finding, Severity
     from toolcert.core.outcomes import Outcome
     from toolcert.probes.scorecard import ProbeSummary
-    from toolcert.verify.job import VerifyOptions, VerifyRun
+    from toolcert.verify.job import VerifyRun
+    from toolcert.verify.options import VerifyOptions
 
 _HOMES = {
     "CompareOptions": "toolcert.compare.options:Options",
@@ -42,7 +43,7 @@ _HOMES = {
     "ProbeSummary": "toolcert.probes.scorecard",
     "Severity": "toolcert.core.findings",
     "ToolcertError": "toolcert.core.errors",
-    "VerifyOptions": "toolcert.verify.job",
+    "VerifyOptions": "toolcert.verify.options",
     "VerifyRun": "toolcert.verify.job",
     "compare_runs": "toolcert.compare.comparing:compare",
     "load_run": "toolcert.api.reporting",

@@ -20,8 +20,8 @@ from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader, is_run
 from toolcert.verify.adapters import register_adapter
 from toolcert.verify.foreign import read_older
-from toolcert.verify.job import VerifyOptions
 from toolcert.verify.log import UNMEASURED
+from toolcert.verify.options import VerifyOptions
 from toolcert.wire.retry import RetryPolicy
 from vendor_verifier import config
 from vendor_verifier.models import GenericModel, KimiModel, ModelAdapter, adapter_class

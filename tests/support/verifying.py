@@ -11,7 +11,8 @@ from toolcert.api.verifying import verify
 from toolcert.core.records import Record
 from toolcert.runs.reader import RunReader
 from toolcert.verify.figures import VerifySummary
-from toolcert.verify.job import VerifyOptions, VerifyRun
+from toolcert.verify.job import VerifyRun
+from toolcert.verify.options import VerifyOptions
 
 
 def run(dataset: str, url: str, output: Path, *, endpoint: dict[str, Any] | None = None, **options: Any) -> VerifyRun:

@@ -17,7 +17,7 @@ from toolcert.engine.outage import OutageWatch
 from toolcert.runs.encoding import Keep
 from toolcert.runs.reader import RunReader
 from toolcert.simulate import Vendor
-from toolcert.verify.job import VerifyOptions
+from toolcert.verify.options import VerifyOptions
 from toolcert.verify.summary import summarise
 
 BROKEN_TOOL = {"type": "function", "function": {"name": "bad", "parameters": {"type": "object", "required": {}}}}

@@ -19,7 +19,8 @@ from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.settings.argv import without_secrets
-from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
+from toolcert.verify.job import VerifyJob, VerifyRun
+from toolcert.verify.options import VerifyOptions
 from toolcert.verify.source import Source
 from toolcert.version import __version__
 

@@ -29,7 +29,8 @@ from toolcert.settings import Settings, Source
 from toolcert.settings.addresses import is_loopback
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.gates import found_gates, missed_gates, parse_gates, require_expectations
-from toolcert.verify.job import VerifyJob, VerifyOptions, VerifyRun
+from toolcert.verify.job import VerifyJob, VerifyRun
+from toolcert.verify.options import VerifyOptions
 from toolcert.verify.rules import Rules
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from toolcert.core.events import Event, Handler, RunFinished, RunStarted
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
-from toolcert.core.values import JsonObject, Value
+from toolcert.core.values import Value
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
 from toolcert.engine.plan import Session
@@ -24,16 +24,15 @@ from toolcert.runs.keys import Keys
 from toolcert.runs.lock import hold
 from toolcert.runs.reader import is_run, read_manifest
 from toolcert.runs.writer import RunWriter
-from toolcert.verify.adapters.registry import load_adapter
 from toolcert.verify.dataset import Dataset
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.gates import any_expectation, missed_gates, parse_gates, require_expectations
 from toolcert.verify.hopeless import GiveUpEarly
 from toolcert.verify.log import UNMEASURED, VerifyLog
 from toolcert.verify.notices import changes, notices, untouched
+from toolcert.verify.options import VerifyOptions
 from toolcert.verify.plan import VerifyPlan, target_of
-from toolcert.verify.prepare import Shaping, StreamMode, adapter_of
-from toolcert.verify.selection import Selection, parse_where
+from toolcert.verify.prepare import adapter_of
 from toolcert.verify.source import Source
 from toolcert.verify.summary import summarise, summary_of
 from toolcert.verify.takeup import (
@@ -51,57 +50,6 @@ from toolcert.verify.work import VerifyWork
 AHEAD = 1
 """Workers besides those the endpoint may answer at a time: one holds the next request ready, so that it goes out
 while the answer before it is judged. The session's limit still bounds what is under way."""
-
-
-class VerifyOptions(Value):
-    """How to verify; the names are those of the command's options."""
-
-    model: str
-    temperature: float | None = None
-    max_tokens: int | None = None
-    extra_body: JsonObject = {}
-    stream: bool | None = None
-    """None sends each row as it was recorded."""
-    model_type: str | None = None
-    adapter: str | None = None
-    """`file.py:Class` of an adapter of your own."""
-    use_raw_completions: bool = False
-    tokenizer_model: str | None = None
-    limit: int | None = None
-    sample: int | None = None
-    seed: int = 0
-    where: tuple[str, ...] = ()
-    output: str | None = None
-    fresh: bool = False
-    only_failed: bool = False
-    max_requests: int | None = None
-    keep: Keep = Keep.RAW
-    fail_under: str = ""
-
-    def __post_init__(self) -> None:
-        if self.fresh and self.only_failed:
-            raise UsageError("--fresh forgets the run whose failed rows --only-failed asks again; give one of them.")
-        if self.only_failed and self.output is None:
-            raise UsageError("--only-failed needs --output.", remedy="Name the folder of the earlier run.")
-
-    def shaping(self) -> Shaping:
-        """What is changed in every row."""
-        stream = {None: StreamMode.AS_RECORDED, True: StreamMode.ON, False: StreamMode.OFF}[self.stream]
-        return Shaping(
-            model=self.model,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens,
-            stream=stream,
-            extra_body=self.extra_body,
-            adapter=load_adapter(self.adapter) if self.adapter else self.model_type,
-            use_raw_completions=self.use_raw_completions,
-            tokenizer_model=self.tokenizer_model,
-        )
-
-    def selection(self) -> Selection:
-        """Which rows are asked."""
-        chosen = parse_where(self.where)
-        return msgspec.structs.replace(chosen, sample=self.sample, seed=self.seed, limit=self.limit)
 
 
 class VerifyRun(Value):
@@ -133,7 +81,7 @@ class VerifyJob:
             manifest,
             run=self._run_gone_on_with() or manifest.run,
             dataset=DatasetFacts(path=source.name),
-            parameters=_parameters(self.shaping, options),
+            parameters=options.parameters(self.shaping),
         )
         require_expectations(self.gates, source.name, lambda: any_expectation(self.dataset))
         self._check_adapter()
@@ -245,16 +193,3 @@ class VerifyJob:
         adapter = adapter_of(self.shaping)
         if adapter.supports_raw_completions() and adapter.get_tokenizer() is None:
             raise UsageError("--use-raw-completions needs --tokenizer-model, a name or a local folder.")
-
-
-def _parameters(shaping: Shaping, options: VerifyOptions) -> JsonObject:
-    """What shaped the requests, for the manifest."""
-    chosen = {
-        "limit": options.limit,
-        "sample": options.sample,
-        "seed": options.seed if options.sample else None,
-        "where": list(options.where) or None,
-        "keep": str(options.keep),
-    }
-    shown: JsonObject = msgspec.to_builtins(shaping)
-    return shown | {name: value for name, value in chosen.items() if value is not None}
