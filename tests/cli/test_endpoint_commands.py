@@ -313,3 +313,49 @@ def test_a_key_may_come_through_a_pipe(empty_folder: Path) -> None:
         result = run("models", one.url, two.url, "--api-key-file", "pipe", TOOLCERT_API_KEY="")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("faithful") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["probe", "--base-url", "localhost:1", "localhost:2", "--dry-run"], "localhost:2 and --base-url are two"),
+        (["models", "-e", "localhost:2", "--base-url", "localhost:1"], "localhost:2 and --base-url are two"),
+        (["models", "--base-url", "localhost:1", "--base-url", "localhost:2"], "--base-url is given 2 times."),
+    ],
+)
+def test_of_two_addresses_none_is_silently_left_out(words: list[str], told: str) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "--endpoint" in result.stderr
+
+
+def test_base_url_still_says_where_a_known_endpoint_is() -> None:
+    with Vendor(["faithful"]) as vendor:
+        assert run("models", "ollama", "--base-url", vendor.url).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["verify", "requests.jsonl", "localhost:1"], "Name the endpoint with --endpoint (-e) or --base-url."),
+        (["compare", "one", "two"], "Name the runs with --baseline RUN... --vendor RUN..."),
+        (["probe", "faithful", "localhost:1"], "A model is named with --model."),
+        (["models", "http:/localhost:1"], "two slashes follow http:"),
+    ],
+)
+def test_words_in_the_wrong_place_are_told_the_right_one(words: list[str], told: str) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_what_was_asked_for_is_named_when_no_model_fits() -> None:
+    with Vendor(["faithful"]) as vendor:
+        close = run("probe", vendor.url, "-m", "faithfull").stderr
+        far = run("probe", vendor.url, "-m", "qwen*", "--exclude", "x").stderr
+        models = run("models", f" {vendor.url.removesuffix('/v1')}//v1 ")
+    assert "with --model faithfull no model is left to ask." in close
+    assert "Did you mean faithful?\n" in close
+    assert "with --model qwen* --exclude x no model is left to ask." in far
+    assert models.exit_code == 0, models.output

@@ -282,3 +282,10 @@ def test_a_system_error_that_tells_nothing_is_a_bug() -> None:
     result = CliRunner().invoke(group_with(broken), ["go"])
     assert "inexplicable" in result.stderr
     assert result.exit_code == BUG
+
+
+def test_help_is_also_a_word() -> None:
+    runner = CliRunner()
+    assert runner.invoke(cli, ["help"]).stdout == runner.invoke(cli, ["--help"]).stdout
+    assert runner.invoke(cli, ["help", "models"]).stdout == runner.invoke(cli, ["models", "--help"]).stdout
+    assert "No such command 'modls'. Did you mean 'models'?" in runner.invoke(cli, ["help", "modls"]).stderr

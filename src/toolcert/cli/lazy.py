@@ -12,6 +12,8 @@ import click
 from toolcert.cli.errors import OutputClosed, run_guarded
 from toolcert.cli.table import Entry
 
+_HELP = "help"
+
 
 class LazyGroup(click.Group):
     """Commands come from a table; errors end as one line and an exit code."""
@@ -37,9 +39,18 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
+        if name == _HELP and name not in self._entries:
+            return self._resolve_help(ctx, args[1:])
         if name not in self._entries and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.UsageError(f"No such command {name!r}.{_suggestion(name, self._entries)}", ctx)
         return super().resolve_command(ctx, args)
+
+    def _resolve_help(self, ctx: click.Context, words: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """`toolcert help` and `toolcert help COMMAND`, as other programs have them."""
+        if not words:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return self.resolve_command(ctx, [*words, "--help"])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The commands by section, from the table alone."""

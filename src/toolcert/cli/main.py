@@ -36,7 +36,7 @@ def main() -> None:
 def _need_output() -> None:
     """Refuse to work for nobody: a shell can close our output (`>&-`), and what was measured would be lost."""
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
     if sys.stdout is None:
         show_error(UsageError("standard output is closed.", remedy="Where it is not wanted, write `> /dev/null`."))
         sys.exit(int(ExitCode.USAGE))

@@ -11,12 +11,14 @@ from click.core import ParameterSource
 
 from toolcert.cli.completing import completer_of
 from toolcert.cli.errors import warn
+from toolcert.core.errors import UsageError
 from toolcert.core.secrets import passwords_in
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
 from toolcert.settings.keys import KEY_VARIABLE
-from toolcert.settings.kinds import Switch
+from toolcert.settings.kinds import Address, Switch
 from toolcert.settings.resolve import misspelt_variables
 
+_STRAY = "Got unexpected extra argument"
 EPILOG = (
     "Every option has one name everywhere: --base-url is also the environment variable TOOLCERT_BASE_URL and the key "
     "base_url in toolcert.toml. A flag beats the environment, which beats the file."
@@ -40,7 +42,22 @@ class SettingOption(click.Option):
 
 
 class SettingsCommand(click.Command):
-    """A command whose help shows its options under their headings."""
+    """A command whose help shows its options under their headings, and which knows where a stray word belongs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if not error.message.startswith(_STRAY):
+                raise
+            raise click.UsageError(error.message + self._place_of_strays(), error.ctx) from None
+
+    def _place_of_strays(self) -> str:
+        """What people mean by a word too many, as far as this command takes it at all."""
+        known = {parameter.name for parameter in self.params}
+        if "baseline" in known:
+            return ". Name the runs with --baseline RUN... --vendor RUN..."
+        return ". Name the endpoint with --endpoint (-e) or --base-url." if "endpoint" in known else ""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -83,10 +100,26 @@ def use(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _take_given(options: list[Option], parameters: dict[str, Any]) -> dict[str, Any]:
     """What stood on the command line, taken out of the callback's parameters."""
     context = click.get_current_context()
-    values = {option.key: parameters.pop(option.key) for option in options}
+    values = {option.key: _only(option, parameters.pop(option.key)) for option in options}
     return {
         key: value for key, value in values.items() if context.get_parameter_source(key) is ParameterSource.COMMANDLINE
     }
+
+
+def _only(option: Option, value: Any) -> Any:
+    """The value of an option; of two addresses the second would silently win."""
+    if not _refuses_repetition(option) or value is None:
+        return value
+    if len(value) > 1:
+        raise UsageError(
+            f"{option.flag} is given {len(value)} times.",
+            remedy="Name several endpoints with --endpoint, once for each address." if option.key == "base_url" else "",
+        )
+    return value[0] if value else None
+
+
+def _refuses_repetition(option: Option) -> bool:
+    return isinstance(option.kind, Address) and not option.multiple
 
 
 def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -95,7 +128,8 @@ def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[...
     declarations = [*([option.short] if option.short and not switch else []), flags, option.key]
     if option.short and switch:
         declarations = [f"{option.short}/ ", *declarations]
-    details: dict[str, Any] = {} if switch else {"metavar": option.kind.metavar, "multiple": option.multiple}
+    repeatable = option.multiple or _refuses_repetition(option)
+    details: dict[str, Any] = {} if switch else {"metavar": option.kind.metavar, "multiple": repeatable}
     details["shell_complete"] = completer_of(option)
     return click.option(*declarations, cls=SettingOption, setting=option, help=_help(option), default=None, **details)
 

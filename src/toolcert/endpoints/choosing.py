@@ -51,11 +51,27 @@ def choose_endpoints(settings: Settings, names: Sequence[str] = (), ask_key: Ask
     explicit = bool(names) or settings.resolved("endpoint").source is Source.FLAG
     if not named:
         return [_unnamed(settings, ask_key)]
-    if len(named) > 1 and settings.resolved("base_url").source is Source.FLAG:
-        raise UsageError("--base-url goes with one endpoint only.", remedy="Give the addresses as arguments instead.")
+    _refuse_second_address(named, settings)
     chosen = [_named(name, settings, explicit=explicit, ask_key=ask_key) for name in dict.fromkeys(named)]
     _refuse_doubles(chosen)
     return chosen
+
+
+def _refuse_second_address(named: Sequence[str], settings: Settings) -> None:
+    """--base-url says where one known endpoint is today; beside an address it would silently take its place."""
+    if settings.resolved("base_url").source is not Source.FLAG:
+        return
+    if len(named) > 1:
+        raise UsageError("--base-url goes with one endpoint only.", remedy="Give the addresses as arguments instead.")
+    if named[0] not in settings.config.endpoints and named[0] not in presets() and _is_address(named[0]):
+        raise UsageError(
+            f"{endpoint_name(named[0])} and --base-url are two addresses.",
+            remedy="Leave out --base-url and name every address as an endpoint: an argument, or --endpoint.",
+        )
+
+
+def _is_address(name: str) -> bool:
+    return looks_like_address(name) or "." in name
 
 
 def _unnamed(settings: Settings, ask_key: AskKey | None) -> Chosen:
@@ -79,7 +95,7 @@ def _named(name: str, settings: Settings, *, explicit: bool, ask_key: AskKey | N
         return _choose(name, table, preset, settings, explicit=explicit, ask_key=ask_key)
     if name in presets():
         return _choose(name, {}, presets()[name], settings, explicit=explicit, ask_key=ask_key)
-    if not looks_like_address(name) and "." not in name:
+    if not _is_address(name):
         raise _unknown(name, settings)
     return _choose("", {"base_url": _address(name)}, _preset(settings.preset), settings, explicit=True, ask_key=ask_key)
 
@@ -187,7 +203,8 @@ def _address(text: str) -> str:
 def _unknown(name: str, settings: Settings) -> UsageError:
     known = list(dict.fromkeys([*settings.config.endpoints, *presets()]))
     close = get_close_matches(name, known, n=1)
-    remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}; or give an address."
+    others = f"Known: {', '.join(known)}; or give an address. A model is named with --model."
+    remedy = f"Did you mean {close[0]}?" if close else others
     where = f" in {settings.config.path}" if settings.config.path else ""
     return UsageError(f"there is no endpoint {name!r}{where}.", remedy=remedy)
 

@@ -45,7 +45,7 @@ def choose(
     models = [*listed, *_behind_wildcards(listed, wanted)]
     chosen = [info for info in models if (not wanted or wanted.match(info.id)) and not unwanted.match(info.id)]
     if not chosen:
-        raise _nothing(endpoint, listed, wanted)
+        raise _nothing(endpoint, listed, wanted, unwanted)
     asked = [info for info in chosen if info.can_chat or every or wanted.names(info.id)]
     return Selection(asked=tuple(asked), unsupported=tuple(info for info in chosen if info not in asked))
 
@@ -61,15 +61,17 @@ def _behind_wildcards(listed: Sequence[ModelInfo], wanted: Patterns) -> list[Mod
     ]
 
 
-def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns) -> NothingMeasuredError:
+def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwanted: Patterns) -> NothingMeasuredError:
     ids = [info.id for info in listed]
     if not ids:
         return NothingMeasuredError(f"{endpoint} lists no model.", remedy="Check what the endpoint serves.")
     close = [match for name in wanted.plain for match in get_close_matches(name, ids, n=3)]
     shown = close or ids[:5]
     more = "" if close or len(ids) <= len(shown) else ", ..."
-    word = "Did you mean" if close else "It lists"
-    return NothingMeasuredError(f"{endpoint}: no model is left to ask.", remedy=f"{word} {', '.join(shown)}{more}")
+    told = ", ".join(shown) + more
+    remedy = f"Did you mean {told}?" if close else f"It lists {told}."
+    given = [f"--model {text}" for text in wanted.texts] + [f"--exclude {text}" for text in unwanted.texts]
+    return NothingMeasuredError(f"{endpoint}: with {' '.join(given)} no model is left to ask.", remedy=remedy)
 
 
 def told_models(listed: int, able: int) -> str:

@@ -108,7 +108,7 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
         if reason == CUT_OFF:  # said before all else
             continue
         unasked = sum(cell.unasked for cell in cells if cell.unasked_because == reason)
-        yield f"{_cases(unasked)} not asked: {reason}."
+        yield f"{_cases(unasked)} not asked: {reason.rstrip('.')}."
 
 
 def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequence[str]) -> tuple[str, ...]:

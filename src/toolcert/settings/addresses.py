@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from toolcert.settings.headers import names_credential
+
+_HALF_A_SCHEME = re.compile("https?:(?!//)", re.IGNORECASE)
+_DOUBLE_SLASH = re.compile("(?<!:)/{2,}")
+"""A slip where a path was put together; behind a colon it may be an address that a relay is to ask."""
 
 
 def clean_address(text: str) -> str:
@@ -13,6 +18,9 @@ def clean_address(text: str) -> str:
 
     Addresses are kept in run logs and reports, so one that carries a credential is refused.
     """
+    text = text.strip()
+    if _HALF_A_SCHEME.match(text):
+        raise ValueError("not a web address: two slashes follow http:")
     address = text if "://" in text else f"{_usual_scheme(text)}://{text}"
     parts = _split(address)
     if parts.username is not None or parts.password is not None:
@@ -20,7 +28,7 @@ def clean_address(text: str) -> str:
     for name, _ in parse_qsl(parts.query):
         if names_credential(name):
             raise ValueError(f"an address must not carry a credential ({name}=...); use a key variable or a header")
-    return parts._replace(path=parts.path.rstrip("/"), fragment="").geturl()
+    return parts._replace(path=_DOUBLE_SLASH.sub("/", parts.path).rstrip("/"), fragment="").geturl()
 
 
 def looks_like_address(text: str) -> bool:

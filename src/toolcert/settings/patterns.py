@@ -16,23 +16,23 @@ class Patterns:
     """Matches a model id when one of the patterns does; a plain id matches itself."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._texts = tuple(patterns)
-        self._compiled = tuple(_compile(pattern) for pattern in self._texts)
+        self.texts = tuple(patterns)
+        self._compiled = tuple(_compile(pattern) for pattern in self.texts)
 
     def __bool__(self) -> bool:
-        return bool(self._texts)
+        return bool(self.texts)
 
     def match(self, model: str) -> bool:
         return self.names(model) or any(pattern.search(model) for pattern in self._compiled)
 
     def names(self, model: str) -> bool:
         """Whether the model was asked for by its very id."""
-        return model in self._texts
+        return model in self.texts
 
     @property
     def plain(self) -> tuple[str, ...]:
         """The patterns that can only be model ids."""
-        return tuple(text for text in self._texts if not text.startswith(_REGULAR) and not _GLOB_CHARACTERS & set(text))
+        return tuple(text for text in self.texts if not text.startswith(_REGULAR) and not _GLOB_CHARACTERS & set(text))
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
