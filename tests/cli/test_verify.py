@@ -323,7 +323,10 @@ def test_a_mistyped_endpoint_costs_no_measurement(tmp_path: Path, vendor: Vendor
     nowhere = ["--base-url", "http://127.0.0.1:9/v1", "-m", "faithful", "--retries", "0"]
     result = call("verify", dataset, *nowhere, "-q", "-o", "run", "--junit", "j.xml", *words)
     assert result.exit_code == ExitCode.NOTHING_MEASURED, result.output
-    assert f"The {rows} rows measured earlier in run stay as they were; what failed now is in" in result.stderr
+    assert (
+        f"The {rows} rows measured earlier in run stay as they were; this run, which measured nothing, is in"
+        in result.stderr
+    )
     assert call("report", "run").stdout == before
     if rows == 4:
         assert 'tests="4" failures="0" errors="4"' in (tmp_path / "j.xml").read_text()
@@ -455,6 +458,26 @@ def test_ctrl_c_is_answered_and_the_run_goes_on_later(tmp_path: Path) -> None:
     assert b"Stopping; answers under way have 5 s to arrive." in told
     assert b"Interrupted; what was measured is in run." in told
     assert re.match(rb"Incomplete: \d+ of 500 rows were asked\. So far: Fit for agents", shown)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
+def test_ctrl_c_before_the_first_answer_pushes_nothing_out(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(4)])
+    with Vendor(models={"faithful": "faithful", "other": "faithful"}) as silent:
+        verify(silent, dataset, "-q", "-o", "run")
+        silent.outage("timeout")
+        words = ["verify", dataset, "--base-url", silent.url, "-m", "other", "-o", "run", "-q"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        wait_until(lambda: len(list(silent.requests)) > 4)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)  # two at once may be taken for one
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert b"Interrupted; nothing was measured." in told
+    assert "(4/4," in call("report", "run").stdout
 
 
 def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> None:

@@ -293,6 +293,16 @@ def test_a_run_that_reaches_nobody_leaves_the_earlier_one_as_it_was(
     assert not (tmp_path / "run" / UNMEASURED).exists()
 
 
+@pytest.mark.parametrize("fresh", [False, True], ids=["taken up", "fresh"])
+def test_a_run_that_asks_nothing_leaves_the_earlier_one_as_it_was(tmp_path: Path, vendor: Vendor, fresh: bool) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
+    run(dataset, vendor.url, tmp_path / "run")
+    before = records_of(tmp_path / "run")
+    nothing = run(dataset, vendor.url, tmp_path / "run", model="other", where=("tool=absent",), fresh=fresh)
+    assert nothing.kept_earlier
+    assert records_of(tmp_path / "run") == before
+
+
 def told_by(ask: Callable[[], VerifyRun]) -> str:
     """What a run that reaches nobody says, whether it goes to the end or gives up."""
     try:

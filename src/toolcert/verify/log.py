@@ -54,11 +54,13 @@ class VerifyLog:
         self.writer.close()
 
     def _decides(self, event: Event) -> bool:
-        """An answer is worth more than what failed; and where nothing had to be asked, nothing failed."""
+        """An answer does; and where all rows were measured earlier for the same target, nothing had to be asked."""
         if isinstance(event, CaseFinished):
             self._asked = True
             return event.record.outcome.measured
-        return isinstance(event, RunFinished) and not self._asked
+        if not isinstance(event, RunFinished) or event.interrupted or self._asked:
+            return False
+        return self._earlier.taken_over > 0
 
     def _aside(self) -> RunWriter:
         place = self.folder / UNMEASURED

@@ -18,7 +18,7 @@ def untouched(folder: Path, earlier: Earlier) -> str:
     number = earlier.displaced
     stay = "stays as it was" if number == 1 else "stay as they were"
     rows = f"The {plural(number, 'row')} measured earlier in {folder}"
-    return f"{rows} {stay}; what failed now is in {folder / UNMEASURED}."
+    return f"{rows} {stay}; this run, which measured nothing, is in {folder / UNMEASURED}."
 
 
 def notices(folder: Path, earlier: Earlier, changed: str, gone: int) -> Iterator[str]:
