@@ -228,7 +228,7 @@ def test_doctor_goes_by_the_same_proxies_as_requests_do() -> None:
         proxied = run("doctor", vendor.url, "--json", "-", ALL_PROXY="http://127.0.0.1:9", NO_PROXY="")
     assert steps(direct)["DNS"]["health"] == "ok"
     assert steps(proxied)["DNS"]["detail"] == "left to the proxy 127.0.0.1"
-    assert steps(proxied)["authentication"]["health"] == "failed"
+    assert steps(proxied)["TLS"]["health"] == "failed"
     assert steps(proxied)["chat"]["health"] == "skipped"
 
 
@@ -359,3 +359,33 @@ def test_what_was_asked_for_is_named_when_no_model_fits() -> None:
     assert "Did you mean faithful?\n" in close
     assert "with --model qwen* --exclude x no model is left to ask." in far
     assert models.exit_code == 0, models.output
+
+
+@pytest.mark.parametrize(
+    ("variable", "proxy", "told"),
+    [
+        ("HTTP_PROXY", "http://127.0.0.1:9", "cannot connect to the proxy 127.0.0.1:9 that HTTP_PROXY names"),
+        ("http_proxy", "http://me:pass-word@127.0.0.1:9", "to the proxy 127.0.0.1:9 that http_proxy names"),
+        ("ALL_PROXY", "no-such.invalid", "cannot resolve the proxy no-such.invalid that ALL_PROXY names"),
+    ],
+)
+def test_a_proxy_that_fails_is_named_with_its_variable_and_the_way_round(variable: str, proxy: str, told: str) -> None:
+    with Vendor(["faithful"]) as vendor:
+        listed = run("models", vendor.url, "--retries", "0", **{variable: proxy})
+        examined = steps(run("doctor", vendor.url, "--retries", "0", "--json", "-", **{variable: proxy}))
+    assert told in listed.stderr
+    assert "NO_PROXY" in listed.stderr
+    assert "pass-word" not in listed.stderr
+    assert examined["TLS"]["health"] == "failed"
+    assert f"that {variable} names" in examined["TLS"]["detail"]
+    assert "NO_PROXY" in examined["TLS"]["remedy"]
+
+
+def test_the_doctor_does_not_send_people_to_the_doctor() -> None:
+    def hang_up(_: Received) -> Answer:
+        raise ConnectionAbortedError
+
+    with Scripted(hang_up) as server:
+        result = run("doctor", server.url, "--retries", "0")
+    assert "toolcert doctor` looks" not in result.output
+    assert "that the server runs." in result.output

@@ -14,6 +14,7 @@ from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, tool, user
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject
+from toolcert.endpoints.fetching import LOOK_CLOSER
 from toolcert.endpoints.presets import presets
 from toolcert.endpoints.reachability import connect, resolve_host
 from toolcert.endpoints.selecting import told_models
@@ -151,7 +152,7 @@ async def _timed(name: str, check: Callable[[], Awaitable[Step]]) -> Step:
     try:
         step = await check()
     except ToolcertError as error:
-        step = failed(name, error.message, error.remedy)
+        step = failed(name, error.message, error.remedy.replace(LOOK_CLOSER, "."))  # this is the closer look
     return msgspec.structs.replace(step, seconds=time.monotonic() - began)
 
 

@@ -19,11 +19,13 @@ from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.endpoints.base import Dialect
 from toolcert.endpoints.error_texts import is_html, read_error_text
 from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
+from toolcert.wire.proxies import PROXY_REMEDY, THE_PROXY
 from toolcert.wire.texts import NOT_JSON
 
 _TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
 _SPEAKS_NO_TLS = "WRONG_VERSION_NUMBER"
 """OpenSSL's word for an answer that is not encrypted."""
+LOOK_CLOSER = "; `toolcert doctor` looks closer."
 _LONGEST = 30.0
 """Seconds: a list that takes longer than this will not come."""
 
@@ -93,7 +95,9 @@ def _remedy(fault: Fault) -> str:
         return "Does the server speak TLS at all? If not, its address begins with http://."
     if fault.kind is FaultKind.TLS:
         return "Trust its certificate with --ca-bundle, or check the address."
-    return "Check the address and that the server runs; `toolcert doctor` looks closer."
+    if THE_PROXY in fault.message:
+        return PROXY_REMEDY
+    return f"Check the address and that the server runs{LOOK_CLOSER}"
 
 
 def _get(spec: EndpointSpec, url: str, headers: Mapping[str, str]) -> HttpRequest:

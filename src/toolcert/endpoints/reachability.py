@@ -13,7 +13,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.steps import Step, doubtful, failed, good, skipped
 from toolcert.wire.address import Origin, parse_address
 from toolcert.wire.opening import tls_context
-from toolcert.wire.proxies import Proxies
+from toolcert.wire.proxies import PROXY_REMEDY, Proxies, without_credentials
 
 FEW_DAYS = 14
 """A certificate that ends sooner deserves a word."""
@@ -38,8 +38,8 @@ async def resolve_host(spec: EndpointSpec) -> Step:
 async def connect(spec: EndpointSpec) -> Step:
     """Whether something listens there, and with a certificate we trust."""
     origin = parse_address(spec.base_url).origin
-    if proxy := _proxy(origin):
-        return skipped("TLS", f"left to the proxy {proxy}")
+    if proxy := Proxies().for_origin(origin):
+        return await _reach_proxy(proxy, Proxies().described(origin), spec.timeouts.connect)
     host, port = origin.host, origin.port
     context = tls_context(spec.ca_bundle) if origin.scheme == "https" else None
     try:
@@ -56,6 +56,20 @@ async def connect(spec: EndpointSpec) -> Step:
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return _about_certificate(secure) if secure is not None else good("TLS", "connected; not encrypted (http)")
+
+
+async def _reach_proxy(proxy: str, described: str, seconds: float) -> Step:
+    """Whether something listens where the proxy should be; what lies behind it is left to it."""
+    place = parse_address(without_credentials(proxy)).origin
+    try:
+        async with asyncio.timeout(seconds):
+            _, writer = await asyncio.open_connection(place.host, place.port)
+    except OSError as error:  # a timeout is one
+        return failed("TLS", f"{described}: {error.strerror or 'does not answer'}", PROXY_REMEDY)
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return skipped("TLS", f"left to {described}")
 
 
 def _about_certificate(secure: ssl.SSLObject) -> Step:

@@ -22,8 +22,10 @@ from toolcert.wire.pieces import erased_payload
 class Passage:
     """Sends one request through a session and keeps account of what happens."""
 
-    def __init__(self, request: HttpRequest, started: float, intake: Intake) -> None:
+    def __init__(self, request: HttpRequest, started: float, intake: Intake, proxy: str = "") -> None:
+        """`proxy` is how faults call the proxy in between, if there is one."""
         self._request = request
+        self._proxy = proxy
         self._started = started
         self._intake = intake
         self._watch = asyncio.timeout(None)
@@ -95,11 +97,12 @@ class Passage:
     def _describe(self, error: Exception, where: str) -> Fault:
         """What an exception means, from the most specific kind to the least."""
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            return timed_out(f"no connection to {where}", self._request.timeouts.connect)
+            through = f" through {self._proxy}" if self._proxy else ""
+            return timed_out(f"no connection to {where}{through}", self._request.timeouts.connect)
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientConnectorCertificateError | ssl.SSLError):
-            return _unopened(error, where)
+            return _unopened(error, where, self._proxy)
         if isinstance(error, aiohttp.ClientHttpProxyError):
-            text = f"the proxy refuses to connect to {where}: status {error.status}"
+            text = f"{self._proxy} refuses to connect to {where}: status {error.status}"
             return Fault(kind=FaultKind.CONNECT, message=text)
         if isinstance(error, aiohttp.ClientResponseError):
             return broken_off(f"what the server sends is not HTTP: {error.message}", self._status)
@@ -134,16 +137,16 @@ class Passage:
         return None if moment is None else moment - self._started
 
 
-def _unopened(error: Exception, where: str) -> Fault:
-    """Why there is no connection."""
+def _unopened(error: Exception, where: str, proxy: str) -> Fault:
+    """Why there is no connection; names are those of the proxy where there is one."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return tls_failed(where, error.certificate_error)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         return tls_failed(where, error.os_error)
     if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return unconnected(f"the proxy {error.host}:{error.port}", error.os_error)
+        return unconnected(proxy, error.os_error)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return unresolved(error.host or where, error.os_error)
+        return unresolved(proxy or error.host or where, error.os_error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return unconnected(where, error.os_error)
     return tls_failed(where, error)

@@ -50,7 +50,7 @@ class AiohttpClient:
         started = monotonic()
 
         async def attempt(hop: HttpRequest) -> HttpResponse:
-            passage = Passage(hop, started, Intake(self._caps, on_first_token))
+            passage = Passage(hop, started, Intake(self._caps, on_first_token), self._described(hop))
             await passage.run(session, self._proxy(hop), self._tls or True)
             return passage.response(self._eraser)
 
@@ -63,6 +63,10 @@ class AiohttpClient:
 
     def _proxy(self, request: HttpRequest) -> str | None:
         return self._proxies.for_origin(parse_address(request.url).origin)
+
+    def _described(self, request: HttpRequest) -> str:
+        """The proxy in the words of faults; nothing where there is none."""
+        return self._proxies.described(parse_address(request.url).origin) if self._proxy(request) else ""
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
