@@ -137,7 +137,9 @@ class VerifyJob:
             max_requests=self.options.max_requests,
             watch=OutageWatch(),
         )
-        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=plan.earlier.resumed)
+        resumed = plan.earlier.resumed  # lines that are gone from the dataset are among them
+        resumed = resumed if plan.total is None else min(resumed, plan.total)
+        started = RunStarted(manifest=self.manifest, total=plan.total, resumed=resumed)
         try:
             return await engine.run(plan, VerifyWork(self.shaping), started)
         except NothingMeasuredError as error:
