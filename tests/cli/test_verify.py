@@ -521,6 +521,16 @@ def test_the_badge_agrees_with_the_verdict(tmp_path: Path) -> None:
     assert (made["message"], made["color"]) == ("70.0 % without error", "red")
 
 
+def test_no_gate_is_met_by_a_part_of_a_run(tmp_path: Path, vendor: Vendor) -> None:
+    verify(vendor, write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)]), "-q", "-o", "run")
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    (tmp_path / "run/manifest.json").write_text(json.dumps(manifest | {"finished_at": None, "planned": 9}))
+    assert call("verify", "--from", "run").exit_code == ExitCode.OK
+    gated = call("verify", "--from", "run", "--fail-under", "schema=0.5")
+    assert gated.exit_code == ExitCode.FAILED
+    assert "Incomplete: 3 of 9 rows were asked." in gated.stderr
+
+
 def test_replay_elsewhere_shows_the_difference(tmp_path: Path, vendor: Vendor) -> None:
     verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
     with Vendor(models={"faithful": "text-caller"}) as other:

@@ -9,6 +9,7 @@ from toolcert.core.values import Value
 from toolcert.probes.gates import meets
 from toolcert.verify.dataset import OWN_KEY, Dataset
 from toolcert.verify.figures import Share, VerifySummary
+from toolcert.verify.words import incomplete_words
 
 NAMES = ("schema", "trigger", "correct")
 _NEED_EXPECTATIONS = frozenset({"trigger", "correct"})
@@ -59,7 +60,9 @@ def any_expectation(dataset: Dataset) -> bool:
 
 
 def missed_gates(gates: tuple[Gate, ...], summary: VerifySummary) -> Iterator[str]:
-    """Why each gate that is not met is not."""
+    """Why each gate that is not met is not; a part of the rows can meet none."""
+    if gates and summary.incomplete:
+        yield incomplete_words(summary)
     figures = {"schema": summary.valid, "trigger": summary.trigger, "correct": summary.correct}
     for gate in gates:
         reason = _missed(figures[gate.name], gate)
