@@ -107,6 +107,7 @@ def write_run(
     parameters: dict[str, Any] | None = None,
     keep: Keep = Keep.RAW,
     job: str = "verify",
+    unfinished: bool = False,
 ) -> Path:
     """A run folder of ours."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,6 +115,7 @@ def write_run(
         run="r",
         job=job,
         started_at=1.0,
+        finished_at=None if unfinished else 2.0,
         toolcert="0",
         endpoints=(EndpointSpec(name="v", base_url="http://127.0.0.1:1/v1", key_env="KEY"),),
         dataset=None if dataset is None else Dataset(path="d.jsonl", digest=dataset, rows=len(rows)),

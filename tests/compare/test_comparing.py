@@ -465,3 +465,12 @@ def test_another_version_of_the_dataset_is_told(tmp_path):
 def test_planning_looks_at_the_only_baseline_it_is_given(tmp_path):
     with pytest.raises(InputError, match="no run, results file or blessed baseline"):
         measured_noise([str(tmp_path / "nothing")])
+
+
+def test_a_run_that_was_not_finished_is_told(tmp_path):
+    rows = same_rows(60)
+    base = write_run(tmp_path / "a", rows, unfinished=True)
+    other = write_run(tmp_path / "b", rows[:40], unfinished=True)
+    comparison = compare([str(base)], [str(other)])
+    assert "a was not finished: 60 rows of it are compared." in comparison.notes
+    assert "b was not finished: 40 rows of it are compared." in comparison.vendors[0].notes

@@ -12,7 +12,7 @@ from toolcert.compare.chance import RawTest
 from toolcert.compare.comparison import ChanceTest, CompareFinding, Comparison, VendorComparison
 from toolcert.compare.inputs import Source, describe, distinct_labels, is_mixed, locate, read_source
 from toolcert.compare.matching import NOBODY, Match, Partners, count_matching, count_repeats, find_partners
-from toolcert.compare.measuring import Basis, Draft, measure
+from toolcert.compare.measuring import Basis, Draft, measure, unfinished_note
 from toolcert.compare.options import Options
 from toolcert.compare.pairing import Pairing
 from toolcert.compare.rundata import By, RunData
@@ -142,6 +142,8 @@ class _Comparing:
     def _notes(self) -> list[str]:
         notes = []
         for run in (self._baseline, *self._further):
+            if run.unfinished:
+                notes.append(unfinished_note(run))
             if run.torn:
                 notes.append(f"The last line of {run.label} was cut off and is left out.")
             if run.manifest is None:

@@ -100,7 +100,7 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: Options) 
         groups=tuple(_groups(pairing, decisions)) if options.by is not None else (),
         rows=tuple(telling_rows(pairing, decisions, options.rows)),
         differing=Differences(pairing, decisions).counts(),
-        notes=tuple(_notes(side, matching, pairing.baseline)),
+        notes=tuple(_notes(side, matching, pairing)),
     )
     return Draft(figures=measured, basis=basis)
 
@@ -164,8 +164,14 @@ def _arguments(pairs: list[tuple[Answer, Answer, int]]) -> Rate:
     return payload_rates(pairs)["arguments"]
 
 
-def _notes(side: Side, matching: Matching, baseline: RunData) -> list[str]:
-    notes = []
+def unfinished_note(run: RunData) -> str:
+    """A part of a run is compared as it is; nobody should take it for the whole."""
+    return f"{run.label} was not finished: {len(run.columns)} rows of it are compared."
+
+
+def _notes(side: Side, matching: Matching, pairing: Pairing) -> list[str]:
+    notes = [unfinished_note(pairing.vendor)] if pairing.vendor.unfinished else []
+    baseline = pairing.baseline
     asked = baseline.manifest.dataset if baseline.manifest is not None else None
     if asked is not None and side.dataset_digest is not None and side.dataset_digest != asked.digest:
         notes.append(f"{side.label} was asked from another dataset, or version of it; the rows in common are compared.")

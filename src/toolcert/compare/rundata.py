@@ -124,6 +124,11 @@ class RunData:
         self.columns.group.append(self._group_codes.setdefault(key, len(self._group_codes)))
 
     @property
+    def unfinished(self) -> bool:
+        """Whether the run was interrupted or killed, or still goes on."""
+        return self.manifest is not None and (self.manifest.interrupted or self.manifest.finished_at is None)
+
+    @property
     def groups(self) -> list[tuple[str, ...]]:
         """Names by code; a row may belong to several."""
         return list(self._group_codes)
