@@ -77,3 +77,9 @@ def test_other_faces_are_served_too() -> None:
         assert url.startswith("https://127.0.0.1:")
         assert process.stdout is not None
         assert "IAM URL" in process.stdout.readline()
+
+
+def test_an_address_of_another_machine_is_not_blamed_on_the_port() -> None:
+    result = CliRunner().invoke(cli, ["simulate", "--host", "192.0.2.1", "--port", "0"])
+    assert result.exit_code == 2
+    assert "Choose an address of this machine" in result.stderr

@@ -444,7 +444,8 @@ def test_reports_are_written_though_nobody_reads_the_result(tmp_path: Path, vend
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
-def test_ctrl_c_is_answered_and_the_run_goes_on_later(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_is_answered_and_the_run_goes_on_later(sent: signal.Signals, tmp_path: Path) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(500)])
     with Vendor(models=["faithful"], latency=0.1) as slow:
         words = ["verify", dataset, "--base-url", slow.url, "-m", "faithful", "-o", "run"]
@@ -452,7 +453,7 @@ def test_ctrl_c_is_answered_and_the_run_goes_on_later(tmp_path: Path) -> None:
             [sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         wait_until(lambda: len(list(slow.requests)) > 10)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         shown, told = process.communicate(timeout=30)
     assert process.returncode == ExitCode.INTERRUPTED
     assert b"Stopping; answers under way have 5 s to arrive." in told

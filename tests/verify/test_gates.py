@@ -47,3 +47,9 @@ def test_the_message_counts_rows() -> None:
 def test_a_gate_that_can_never_close_is_refused() -> None:
     with pytest.raises(UsageError, match="no such finding"):
         check_gate_codes(["args.typo"])
+
+
+def test_a_gate_that_is_misspelt_is_told_the_right_spelling() -> None:
+    with pytest.raises(UsageError) as refused:
+        check_gate_codes(["call.intext"])
+    assert refused.value.remedy.startswith("Did you mean call.in_text?")

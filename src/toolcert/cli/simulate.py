@@ -108,15 +108,15 @@ def _serve(vendor: Simulation) -> None:
     import signal
     import threading
 
+    ended = threading.Event()
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wanted, lambda *_: ended.set())
     click.echo(f"Serving at {vendor.url} (Ctrl-C ends)")
     for line in vendor.hints():
         click.echo(f"  {line}")
     click.echo("Models:")
     for entry in vendor.listing():
         click.echo(f"  {entry['id']}")
-    ended = threading.Event()
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(wanted, lambda *_: ended.set())
     while not ended.wait(0.5):  # a plain wait would not let Windows see Ctrl-C
         pass
     click.echo(f"Answered {vendor.requests.count()} requests.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
@@ -15,8 +16,10 @@ def check_gate_codes(codes: Sequence[str]) -> None:
     severities = {severity.value for severity in Severity}
     for code in [code for code in codes if code not in severities]:
         if not any(code == kind.code or code.startswith(f"{kind.code}.") for kind in catalogue()):
+            close = get_close_matches(code, [*severities, *(kind.code for kind in catalogue())], n=1)
+            suggestion = f"Did you mean {close[0]}? " if close else ""
             raise UsageError(
-                f"--fail-on {code}: no such finding or severity.", remedy="`toolcert findings` lists them."
+                f"--fail-on {code}: no such finding or severity.", remedy=f"{suggestion}`toolcert findings` lists them."
             )
 
 

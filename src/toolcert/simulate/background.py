@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 import ssl
 import threading
 from collections.abc import Callable
@@ -41,7 +43,7 @@ class Background:
         if self._failure is not None:
             raise UsageError(
                 f"Cannot listen on {self._host}:{self.port}: {self._failure.strerror}.",
-                remedy="Choose another port, or 0 for a free one.",
+                remedy=_remedy(self._failure),
             )
 
     def stop(self) -> None:
@@ -76,3 +78,9 @@ class Background:
             self._failure = problem
             return
         self.port = runner.addresses[0][1]
+
+
+def _remedy(failure: OSError) -> str:
+    if isinstance(failure, socket.gaierror) or failure.errno == errno.EADDRNOTAVAIL:
+        return "Choose an address of this machine: 127.0.0.1, or 0.0.0.0 for all it has."
+    return "Choose another port, or 0 for a free one."
