@@ -176,7 +176,7 @@ def test_max_requests_is_kept_and_no_model_vanishes(tmp_path: Path) -> None:
         (["--fail-on", "call.in_text"], 1),
         (["--fail-on", "error", "-m", "faithful"], 0),
         (["--fail-on", "no.such_code"], 2),
-        (["--model", "nobody"], 2),
+        (["--model", "nobody"], 3),
         (["--exclude", "re:("], 2),
         (["--iterations", "0"], 2),
         (["--adaptive", "--threshold", "1"], 2),
