@@ -14,6 +14,7 @@ from support.verifying import index_of, records, run, timeless
 from toolcert.core.errors import InputError, NothingMeasuredError, OutputError, UsageError
 from toolcert.core.outcomes import Outcome
 from toolcert.runs.lock import hold
+from toolcert.runs.writer import RECORDS
 from toolcert.simulate import Vendor
 from toolcert.verify import takeup
 from toolcert.verify.aside import SUPERSEDED
@@ -373,3 +374,57 @@ def test_failed_rows_stay_known_where_asking_them_again_reaches_nobody(tmp_path:
     again = run(dataset, vendor.url, tmp_path / "run", only_failed=True, endpoint={"retries": 0})
     assert again.kept_earlier
     assert (summarise(tmp_path / "run").rows.failed, summarise(tmp_path / "run").rows.passed) == (1, 1)
+
+
+@pytest.mark.parametrize("stop", [{}, {"max_requests": 2}], ids=["outage", "limit"])
+def test_failed_rows_stay_known_where_only_some_are_answered_again(
+    tmp_path: Path, vendor: Vendor, asked: Asked, stop: dict[str, Any]
+) -> None:
+    """Failures that leave the figures because nobody answered any more would make a bad vendor a good one."""
+    failing = [row(n, toolcert={"expected": {"call": False}}) for n in range(6)]
+    dataset = write_rows(tmp_path / "d.jsonl", [*failing, row(7), row(8)])
+    before = run(dataset, vendor.url, tmp_path / "run").summary.rows
+    asked()
+    if not stop:
+        vendor.outage("500", after=2)
+    alone = {"retries": 0, "concurrency": 1}
+    again = run(dataset, vendor.url, tmp_path / "run", only_failed=True, endpoint=alone, **stop)
+    assert len(asked()) >= 2
+    assert "4 failed rows got no other answer and stand as they were." in again.notices
+    assert (again.summary.rows.failed, again.summary.rows.passed, again.summary.rows.lines) == (6, 2, 8)
+    assert before.failed == 6
+    assert timeless(summarise(tmp_path / "run")) == timeless(again.summary)
+    assert sorted(lines_of(tmp_path / "run")) == list(range(1, 9))
+    assert not (tmp_path / "run" / f"next-{RECORDS}").exists()
+
+
+@pytest.mark.parametrize("name", [SUPERSEDED, RECORDS])
+def test_a_log_that_lost_rows_half_way_is_not_called_whole(
+    tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The disk is full, or the process ends, between what must happen together."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1, toolcert={"expected": {"call": False}}), row(2)])
+    run(dataset, vendor.url, tmp_path / "run")
+    real = Path.replace
+
+    def fail_after(self: Path, target: Path) -> Path:
+        done = real(self, target)
+        if self.name == f"next-{name}":
+            raise OSError(28, "No space left on device")
+        return done
+
+    monkeypatch.setattr(Path, "replace", fail_after)
+    with pytest.raises(OutputError):
+        run(dataset, vendor.url, tmp_path / "run", only_failed=True)
+    monkeypatch.undo()
+    broken = summarise(tmp_path / "run")
+    assert broken.rows.lines == 2 or broken.incomplete
+    mended = run(dataset, vendor.url, tmp_path / "run").summary
+    assert (mended.rows.failed, mended.rows.passed, mended.incomplete) == (1, 1, False)
+
+
+def test_nothing_is_measured_where_the_next_run_would_clear_it_away(tmp_path: Path, vendor: Vendor) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    run(dataset, vendor.url, tmp_path / "run")
+    with pytest.raises(UsageError, match="measured nothing"):
+        run(dataset, vendor.url, tmp_path / "run" / UNMEASURED)

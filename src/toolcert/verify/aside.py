@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -11,8 +12,9 @@ from toolcert.core.records import Record
 from toolcert.runs.encoding import DETAIL_MARK, decode_head, encode_record
 from toolcert.runs.files import output_errors, write_whole
 from toolcert.runs.keys import Keys, PlacedKeys
-from toolcert.runs.reader import decoded_lines, whole_lines
-from toolcert.runs.writer import repair_tail
+from toolcert.runs.reader import RunReader, decoded_lines, whole_lines
+from toolcert.runs.resume import settled
+from toolcert.runs.writer import RECORDS
 
 SUPERSEDED = "superseded.jsonl"
 """Records of another target, or of lines taken out of the dataset."""
@@ -23,13 +25,47 @@ def heads_aside(folder: Path) -> Iterator[Record]:
     return decoded_lines(folder / SUPERSEDED, decode_head)
 
 
-def put_aside(folder: Path, lines: Iterable[bytes]) -> None:
-    """Keep these lines beside the log."""
-    path = folder / SUPERSEDED
-    if path.exists():
-        repair_tail(path)
-    with output_errors(path), path.open("ab") as file:
-        file.writelines(lines)
+class Draft:
+    """A log without some of its records, and what was set aside with them, written and not yet in their place."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, standing: Iterable[bytes], leaving: Iterable[bytes]) -> None:
+        """Write both files beside those they will replace."""
+        aside = self._next(SUPERSEDED)
+        write_whole(aside, chain(whole_lines(self.folder / SUPERSEDED), leaving))
+        if not aside.stat().st_size:
+            aside.unlink()
+        write_whole(self._next(RECORDS), standing)
+
+    def take(self) -> None:
+        """Put both in their place; in this order nothing is ever in neither."""
+        for name in (SUPERSEDED, RECORDS):
+            with output_errors(self.folder / name):
+                if self._next(name).exists():
+                    self._next(name).replace(self.folder / name)
+
+    def discard(self) -> None:
+        """Forget what was not taken."""
+        for name in (SUPERSEDED, RECORDS):
+            self._next(name).unlink(missing_ok=True)
+
+    def _next(self, name: str) -> Path:
+        return self.folder / f"next-{name}"
+
+
+def draft_of(reader: RunReader, stands: Callable[[Record], bool]) -> Draft | None:
+    """The log with only the standing records; measurements among the others are set aside, not lost. None as it is."""
+    if all(stands(head) for head in reader.heads()):
+        return None
+    draft = Draft(reader.folder)
+    heads = ((line, decode_head(line)) for line in reader.lines())
+    draft.write(
+        standing=(line for line in reader.lines() if stands(decode_head(line))),
+        leaving=(line for line, head in heads if settled(head) and not stands(head)),
+    )
+    return draft
 
 
 def fitting_again(folder: Path, measured: Keys, fits: Callable[[Record], bool]) -> PlacedKeys:

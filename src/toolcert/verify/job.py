@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -28,8 +27,8 @@ from toolcert.verify.dataset import Dataset
 from toolcert.verify.figures import VerifySummary
 from toolcert.verify.gates import any_expectation, missed_gates, parse_gates, require_expectations
 from toolcert.verify.hopeless import GiveUpEarly
-from toolcert.verify.log import UNMEASURED, VerifyLog
-from toolcert.verify.notices import changes, notices, untouched
+from toolcert.verify.log import UNMEASURED, VerifyLog, refuse_place_of_unmeasured
+from toolcert.verify.notices import Aftermath, changes, notices, untouched
 from toolcert.verify.options import VerifyOptions
 from toolcert.verify.plan import VerifyPlan, target_of
 from toolcert.verify.prepare import adapter_of
@@ -37,12 +36,13 @@ from toolcert.verify.source import Source
 from toolcert.verify.summary import summarise, summary_of
 from toolcert.verify.takeup import (
     Earlier,
+    Room,
     Wanted,
     follow_moved_lines,
     look_at,
-    make_room,
     require_run,
     run_asking,
+    take_back,
 )
 from toolcert.verify.tally import Tally
 from toolcert.verify.work import VerifyWork
@@ -104,6 +104,7 @@ class VerifyJob:
 
     async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
         """Do it; what an earlier run in the same folder measured is not asked again."""
+        refuse_place_of_unmeasured(folder)
         if self.options.only_failed:
             require_run(folder)
         with hold(folder) as lock:
@@ -119,13 +120,17 @@ class VerifyJob:
             summary = summary_of(tally, log.writer.manifest)
             if log.kept_earlier:
                 return self._nothing_measured(folder, finished, summary, earlier)
-            return self._result(folder, finished, summary, earlier, changed)
+            after = Aftermath(changed=changed)
+            if earlier.only is not None:
+                back = take_back(folder, wanted, earlier.only, interrupted=finished.interrupted)
+                after = msgspec.structs.replace(after, in_vain=back)
+            return self._result(folder, finished, summary, earlier, after)
 
     def _log(self, folder: Path, lock: IO[bytes], wanted: Wanted, earlier: Earlier) -> VerifyLog:
         def open_writer(place: Path) -> RunWriter:
             return RunWriter(place, self.manifest, keep=self.options.keep, lock=lock)
 
-        return VerifyLog(folder, earlier, open_writer, partial(make_room, folder, wanted))
+        return VerifyLog(folder, earlier, open_writer, Room(folder, wanted))
 
     async def _ask(
         self, session: Session, plan: VerifyPlan, log: VerifyLog, handlers: Sequence[Handler]
@@ -148,22 +153,21 @@ class VerifyJob:
             raise
 
     def _result(
-        self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier, changed: str
+        self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier, after: Aftermath
     ) -> VerifyRun:
-        gone = 0
         # Where no line can be asked, the dataset is wrong: it says nothing about rows measured earlier.
         telling = earlier.taken_over > 0 or not summary.nothing_measured
         if telling and self.selection.everything and not finished.interrupted and not self.options.only_failed:
-            gone = follow_moved_lines(folder, earlier)
+            after = msgspec.structs.replace(after, gone=follow_moved_lines(folder, earlier))
         # What is not kept is not reported either.
-        if earlier.resumed or earlier.elsewhere or self.options.keep is Keep.VERDICTS:
+        if earlier.resumed or earlier.elsewhere or after.in_vain or self.options.keep is Keep.VERDICTS:
             summary = summarise(folder)
         return VerifyRun(
             folder=str(folder),
             summary=summary,
             interrupted=finished.interrupted,
             missed=tuple(missed_gates(self.gates, summary)),
-            notices=tuple(notices(folder, earlier, changed, gone)),
+            notices=tuple(notices(folder, earlier, after)),
         )
 
     def _nothing_measured(

@@ -6,13 +6,14 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
+from toolcert.core.errors import UsageError
 from toolcert.core.events import CaseFinished, Event, RunFinished
 from toolcert.runs.files import output_errors
 from toolcert.runs.reader import is_run, whole_lines
 from toolcert.runs.resume import start_afresh
 from toolcert.runs.writer import RECORDS, RunWriter
 from toolcert.verify.aside import forget_aside, lines_again
-from toolcert.verify.takeup import JOB, Earlier
+from toolcert.verify.takeup import JOB, Earlier, Room
 
 UNMEASURED = "unmeasured"
 """Below the run's folder: the log of a run that has measured nothing yet, and would displace what was measured.
@@ -27,12 +28,12 @@ class VerifyLog:
         folder: Path,
         earlier: Earlier,
         open_writer: Callable[[Path], RunWriter],
-        make_room: Callable[[], None],
+        room: Room,
     ) -> None:
         self.folder = folder
         self._earlier = earlier
         self._open = open_writer
-        self._make_room = make_room
+        self._room = room
         self._asked = False
         self.writer = self._aside() if earlier.displaced else self._begun()
 
@@ -52,6 +53,7 @@ class VerifyLog:
     def close(self) -> None:
         """Let go of the files."""
         self.writer.close()
+        self._room.close()
 
     def _decides(self, event: Event) -> bool:
         """An answer does; and where all rows were measured earlier for the same target, nothing had to be asked."""
@@ -63,6 +65,7 @@ class VerifyLog:
         return self._earlier.taken_over > 0
 
     def _aside(self) -> RunWriter:
+        self._room.prepare()
         place = self.folder / UNMEASURED
         start_afresh(place, JOB)
         with output_errors(place):
@@ -71,13 +74,14 @@ class VerifyLog:
 
     def _begun(self) -> RunWriter:
         _clear(self.folder / UNMEASURED)
-        self._make_room()
+        self._room.prepare()
+        self._room.make()
         return self._open(self.folder)
 
     def _move_in(self) -> None:
         waiting = self.writer
         waiting.close()
-        self._make_room()
+        self._room.make()
         self.writer = self._open(self.folder)
         self.writer.manifest = waiting.manifest
         for line in whole_lines(waiting.folder / RECORDS):
@@ -92,6 +96,14 @@ class VerifyLog:
         self.writer(event)
         if again.met:
             forget_aside(self.folder, lambda head: again.line_of(head.case) > 0)
+
+
+def refuse_place_of_unmeasured(folder: Path) -> None:
+    """What is measured there would be cleared away by the next run of the folder around it."""
+    if folder.name == UNMEASURED and is_run(folder.parent):
+        raise UsageError(
+            f"{folder} is where runs in {folder.parent} keep what measured nothing.", remedy="Choose another --output."
+        )
 
 
 def _clear(place: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolcert.core.manifest import Manifest
+from toolcert.core.values import Value
 from toolcert.core.wording import plural
 from toolcert.verify.aside import SUPERSEDED
 from toolcert.verify.log import UNMEASURED
@@ -21,14 +22,28 @@ def untouched(folder: Path, earlier: Earlier) -> str:
     return f"{rows} {stay}; this run, which measured nothing, is in {folder / UNMEASURED}."
 
 
-def notices(folder: Path, earlier: Earlier, changed: str, gone: int) -> Iterator[str]:
-    """What left the log and what came back; `gone` records were of lines that the dataset no longer has."""
-    aside = folder / SUPERSEDED
+class Aftermath(Value):
+    """What became of the records of an earlier run."""
+
+    changed: str = ""
+    """How that run asked otherwise."""
+    gone: int = 0
+    """Records of lines that the dataset no longer has."""
+    in_vain: int = 0
+    """Failures that were to be asked again and got no answer."""
+
+
+def notices(folder: Path, earlier: Earlier, after: Aftermath) -> Iterator[str]:
+    """What left the log and what came back."""
+    aside, gone = folder / SUPERSEDED, after.gone
     if earlier.foreign:
-        rows = f"{plural(earlier.foreign, 'row')} measured earlier{changed} {_were(earlier.foreign)}"
+        rows = f"{plural(earlier.foreign, 'row')} measured earlier{after.changed} {_were(earlier.foreign)}"
         yield f"{rows} set aside in {aside}, until a run asks the same again."
     if gone:
         yield f"{plural(gone, 'row')} that the dataset no longer has {_were(gone)} set aside in {aside}."
+    if after.in_vain:
+        stand = "stands as it was" if after.in_vain == 1 else "stand as they were"
+        yield f"{plural(after.in_vain, 'failed row')} got no other answer and {stand}."
     if back := earlier.again.met:
         yield f"{plural(back, 'row')} set aside earlier {_were(back)} taken up again, not asked again."
 

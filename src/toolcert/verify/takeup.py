@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -17,8 +18,8 @@ from toolcert.runs.files import write_whole
 from toolcert.runs.keys import Keys, PlacedKeys
 from toolcert.runs.reader import RunReader, is_run, read_manifest
 from toolcert.runs.resume import refuse_another_job, settled, start_afresh
-from toolcert.runs.writer import RECORDS, repair_tail
-from toolcert.verify.aside import fitting_again, forget_aside, heads_aside, put_aside, renumbered
+from toolcert.runs.writer import RECORDS, repair_tail, write_manifest
+from toolcert.verify.aside import Draft, draft_of, fitting_again, forget_aside, heads_aside, lines_again, renumbered
 from toolcert.verify.hashing import target_hash
 from toolcert.verify.prepare import Shaping
 
@@ -31,7 +32,7 @@ class Earlier:
     def __init__(
         self,
         standing: PlacedKeys | None = None,
-        only: Keys | None = None,
+        only: PlacedKeys | None = None,
         *,
         again: PlacedKeys | None = None,
         counts: Counter[str] | None = None,
@@ -64,7 +65,7 @@ class Earlier:
         """Whether the row with this key, on this line now, is still to be asked."""
         if self.standing.meet(key, line) or self.again.meet(key, line):
             return False
-        return self.only is None or key in self.only
+        return self.only is None or self.only.meet(key, line)
 
 
 class Wanted(Value):
@@ -123,22 +124,71 @@ def look_at(folder: Path, wanted: Wanted) -> Earlier:
     if wanted.fresh:
         counts["displaced"] = sum(map(_is_measurement, reader.lines()))
         return Earlier(counts=counts)
-    only = Keys(_to_ask_again(reader)) if wanted.only_failed else None
+    only = PlacedKeys(_to_ask_again(reader)) if wanted.only_failed else None
     standing = PlacedKeys(_standing(reader, wanted, counts))
     return Earlier(standing, only, again=_fitting_again(reader, wanted), counts=counts)
 
 
-def make_room(folder: Path, wanted: Wanted) -> None:
-    """Take out of the log what this run does not speak of; only `--fresh` throws away what was measured.
+class Room:
+    """Room in the log for a run: what it does not speak of leaves, and only `--fresh` throws away what was measured.
 
-    The caller holds the folder's lock.
+    What will be left is written beside the log before anything is asked: to copy a large log while answers are awaited
+    would count as the vendor's time. The caller holds the folder's lock.
     """
-    if wanted.fresh:
-        start_afresh(folder, JOB)
-        forget_aside(folder, wanted.speaks_of)
-    elif is_run(folder) and (folder / RECORDS).exists():
-        repair_tail(folder / RECORDS)
-        _keep_only(RunReader(folder), wanted.lets_stand)
+
+    def __init__(self, folder: Path, wanted: Wanted) -> None:
+        self._folder = folder
+        self._wanted = wanted
+        self._draft: Draft | None = None
+
+    def prepare(self) -> None:
+        """Write what will be left."""
+        if not self._wanted.fresh and is_run(self._folder) and (self._folder / RECORDS).exists():
+            repair_tail(self._folder / RECORDS)
+            self._draft = draft_of(RunReader(self._folder), self._wanted.lets_stand)
+
+    def make(self) -> None:
+        """Let it take the place of the log."""
+        if self._wanted.fresh:
+            _mark_unfinished(self._folder)
+            start_afresh(self._folder, JOB)
+            forget_aside(self._folder, self._wanted.speaks_of)
+        elif self._draft is not None:
+            _mark_unfinished(self._folder)
+            self._draft.take()
+
+    def close(self) -> None:
+        """Leave nothing behind that was not needed."""
+        if self._draft is not None:
+            self._draft.discard()
+
+
+def _mark_unfinished(folder: Path) -> None:
+    """Whoever reads the log while, or after, rows have left it must not take the rest for the whole."""
+    if is_run(folder):
+        write_manifest(folder, msgspec.structs.replace(read_manifest(folder), finished_at=None))
+
+
+def take_back(folder: Path, wanted: Wanted, asked: PlacedKeys, *, interrupted: bool) -> int:
+    """Let failures that `--only-failed` asked again in vain stand as they stood, for nothing better is known of them.
+
+    Gives back how many. After an interruption nobody knows which lines are gone, so all come back.
+    """
+
+    def was_asked(head: Record) -> bool:
+        met = asked.line_of(head.case) > 0 or (interrupted and head.case in asked)
+        return met and wanted.speaks_of(head) and wanted.chooses(head)
+
+    reader = RunReader(folder)
+    back = fitting_again(folder, Keys(head.case for head in reader.heads() if settled(head)), was_asked)
+    for head in heads_aside(folder):
+        if head.row is not None:
+            back.meet(head.case, asked.line_of(head.case) or head.row.index)
+    if back.met:
+        rest = (line for line in reader.lines() if not back.line_of(decode_head(line).case))
+        write_whole(reader.path, chain(rest, lines_again(folder, back)))
+        forget_aside(folder, lambda head: back.line_of(head.case) > 0)
+    return back.met
 
 
 def follow_moved_lines(folder: Path, earlier: Earlier) -> int:
@@ -149,7 +199,9 @@ def follow_moved_lines(folder: Path, earlier: Earlier) -> int:
     def stands(head: Record) -> bool:
         return head.case not in standing or standing.line_of(head.case) > 0
 
-    _keep_only(reader, stands)
+    draft = draft_of(reader, stands)
+    if draft is not None:
+        draft.take()
     if any(_moved(head, standing) for head in reader.heads()):
         write_whole(reader.path, (_moved_line(line, standing) for line in reader.lines()))
     return len(standing) - standing.met
@@ -180,15 +232,6 @@ def _to_ask_again(reader: RunReader) -> Iterator[str]:
         if head.outcome in (Outcome.FAILED, Outcome.NOT_MEASURED):
             yield head.case
     yield from (head.case for head in heads_aside(reader.folder))
-
-
-def _keep_only(reader: RunReader, stands: Callable[[Record], bool]) -> None:
-    """Leave only the standing records in the log; measurements among the others are set aside, not lost."""
-    if all(stands(head) for head in reader.heads()):
-        return
-    heads = ((line, decode_head(line)) for line in reader.lines())
-    put_aside(reader.folder, (line for line, head in heads if settled(head) and not stands(head)))
-    write_whole(reader.path, (line for line in reader.lines() if stands(decode_head(line))))
 
 
 def _is_measurement(line: bytes) -> bool:
