@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from urllib.parse import quote
 
 import pytest
@@ -108,3 +109,54 @@ def test_what_holds_no_secret_stays_the_very_same() -> None:
 def test_a_row_of_backslashes_is_no_way_to_keep_us_busy() -> None:
     data = b"abcdefgh1234" + b"\\" * 200_000
     assert eraser(AWKWARD).bytes(data) == data
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+@pytest.mark.parametrize("backslashes", [0, 1, 2, 7, 8, 9, 15, 16, 40])
+@pytest.mark.parametrize("key", ["sk-proj-AbCdEf0123456789", "nvapi-abcdef0123", '"abcdef"0123', "\\abcdef0123"])
+def test_json_stays_json_whatever_stands_before_the_secret(key: str, backslashes: int, levels: int) -> None:
+    value = "start " + "\\" * backslashes + key + " end"
+    for _ in range(levels):
+        value = json.dumps({"a": value})
+    erased = eraser(key).text(value)
+    for _ in range(levels):
+        erased = json.loads(erased)["a"]
+    assert erased == f"start {HIDDEN} end"
+
+
+def test_a_quote_behind_a_secret_that_ends_in_a_backslash_stays_escaped() -> None:
+    echo = json.dumps({"error": 'key "abcdef\\" is wrong'})
+    assert json.loads(eraser("abcdef\\").text(echo)) == {"error": f'key "{HIDDEN}" is wrong'}
+
+
+def test_an_escape_that_ends_in_the_first_letter_of_the_secret_is_not_cut() -> None:
+    assert json.loads(eraser("nvapi-abcdef").text(r'"line\nvapi-abcdef"')) == f"line{HIDDEN}"
+
+
+def test_a_secret_is_erased_at_every_depth_of_json_in_json() -> None:
+    echo = in_php(AWKWARD)
+    for _ in range(6):
+        echo = json.dumps(echo)
+    assert "abcdefgh" not in eraser(AWKWARD).text(echo)
+
+
+@pytest.mark.parametrize("form", ["\\", "\\\\", "\\u005c", "\\\\u005C", "%5C", "%255c", "&#92;"])
+@pytest.mark.parametrize("key", ["\\\\abcdef", "abc\\\\def", "abc\\def\\", "\\u005cabcdef"])
+def test_backslashes_of_a_secret_are_known_in_every_form(key: str, form: str) -> None:
+    erased = eraser(key).text(f"key {key.replace(chr(92), form)}!")
+    assert HIDDEN in erased
+    assert "def" not in erased
+
+
+def test_a_secret_that_ends_in_a_backslash_is_erased_as_often_as_it_stands_there() -> None:
+    assert eraser("abcdef\\").text(r"abcdef\\abcdef\\") == HIDDEN * 2
+
+
+@pytest.mark.parametrize("leading", [1, 2, 5, 12])
+@pytest.mark.parametrize("noise", ["\\", "u005c", "\\u005c", "%5c", "%25", "&#92;", "&#0"])
+def test_no_answer_keeps_us_busy_over_a_secret_with_backslashes(noise: str, leading: int) -> None:
+    data = b"abcdef " + noise.encode() * 20_000 + b"x"
+    began = time.process_time()
+    for key in ("\\" * leading + "abcdef", "c" + "\\" * leading + "abcdef"):
+        assert eraser(key).bytes(data) == data
+    assert time.process_time() - began < 1

@@ -13,8 +13,14 @@ from html import escape
 _PLAIN_RUN = re.compile("[A-Za-z0-9]+")
 _RAREST_FIRST = "QZXJKVWYGUHBPFLMDNRCOITSAEqzjxkvwyg9876543210bpuhfmdlcrnoatsie"
 """How seldom letters are in English inside JSON, roughly."""
-_BACKSLASHES = r"\\{0,15}"
-"""JSON inside JSON doubles them with every level; the bound keeps a row of them from being searched again and again."""
+_PARTS = re.compile(r"\\+|[^\\]")
+"""A row of backslashes, or any other character."""
+_ANY_BACKSLASHES = r"\\*+"
+"""JSON inside JSON doubles them with every level. Never given back once taken: a row of them is gone through once."""
+_ALL_BEFORE = r"(?:(?<!\\)\\++)?+"
+"""Before a secret the row is taken whole: half an escape left behind would make the JSON around it invalid."""
+_PAIRS_BEHIND = r"(?:\\\\)*+"
+"""Behind a secret that ends in backslashes, for the same reason: an odd one belongs to what follows."""
 
 
 class Traces:
@@ -33,7 +39,9 @@ class Traces:
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
         """The secret with each of its characters in any form."""
-        return re.compile("".join(map(_any_form, self.value)).encode())
+        parts = _PARTS.findall(self.value)
+        forms = [_any_form(part, first=at == 0, last=at == len(parts) - 1) for at, part in enumerate(parts)]
+        return re.compile("".join(forms).encode())
 
     def may_be_in(self, data: bytes) -> bool:
         """Whether it is worth trying the pattern."""
@@ -67,11 +75,23 @@ def _seam(pair: str) -> tuple[bytes, bytes, bytes]:
     return pair.encode(), f'"{pair[1]}'.encode(), f'{pair[0]}"'.encode()
 
 
-def _any_form(character: str) -> str:
-    """A pattern for one character: itself, behind backslashes or not, its number, or its code in a page or address."""
+def _any_form(part: str, *, first: bool, last: bool) -> str:
+    """A pattern for one part of a secret."""
+    if part.startswith("\\"):
+        return (r"(?<!\\)" if first else "") + _row(len(part), _PAIRS_BEHIND if last else _ANY_BACKSLASHES)
+    return f"{_ALL_BEFORE if first else _ANY_BACKSLASHES}(?:{'|'.join([re.escape(part), *_coded(part)])})"
+
+
+def _row(length: int, rest: str) -> str:
+    """A pattern for backslashes: at least as many, or some of them written as codes."""
+    code = "|".join(_coded("\\"))
+    return rf"(?:(?=\\{{{length}}}){rest}|(?:\\*+(?:{code})){{1,{length}}}+{rest})"
+
+
+def _coded(character: str) -> list[str]:
+    """Patterns for one character: its number (without the backslash), its code in a page, and that in an address."""
     number = character.encode("utf-16-be", "surrogatepass").hex()
-    units = _BACKSLASHES.join(f"u{number[at : at + 4]}" for at in range(0, len(number), 4))
-    forms = [re.escape(character), f"(?i:{units})", f"&#(?i:0*{ord(character)}|x0*{ord(character):x});"]
+    units = _ANY_BACKSLASHES.join(f"u{number[at : at + 4]}" for at in range(0, len(number), 4))
     encoded = "".join(f"%(?:25)*{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
-    forms += [f"(?i:{encoded})", re.escape(escape(character))]
-    return f"{_BACKSLASHES}(?:{'|'.join(dict.fromkeys(forms))})"
+    forms = [f"(?i:{units})", f"&#(?i:0*{ord(character)}|x0*{ord(character):x});", f"(?i:{encoded})"]
+    return forms if escape(character) == character else [*forms, re.escape(escape(character))]
