@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolcert.reports.glyphs import SEVERITY_STYLES
-from toolcert.reports.styled import Line, Screen, print_blocks
+from toolcert.reports.styled import Line, Screen, print_blocks, prose
 from toolcert.reports.text import (
     NO_VALUE,
     count,
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 WIDE = 110
 """From this width on rates, times and the worst tools have room."""
 BAR = 38
+_SHORTEST_BAR = 8
+_BESIDE_BAR = 42
+"""Columns that the words and counts beside a bar take."""
 SHOWN_FINDINGS = 12
 SHOWN_SLICES = 20
 SHOWN_DIFFERENCES = 50
@@ -50,12 +53,15 @@ def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str
     """Print the whole result."""
     wide = screen.width >= WIDE
     blocks = [
-        [Line(visible(summary.headline), "bold"), *(Line(visible(line)) for line in summary.lines)],
+        [
+            *prose(visible(summary.headline), screen, "bold"),
+            *(part for line in summary.lines for part in prose(visible(line), screen)),
+        ],
         list(_funnel(summary, screen, wide=wide)),
         [*_vendor(summary, screen.width), *_dataset(summary)],
         list(_figures(summary, wide=wide)),
         *(list(_slice(summary, kind)) for kind in slices),
-        [Line(f"{_sum(summary)}  {whereabouts(run)}".rstrip(), "dim")],
+        prose(f"{_sum(summary)}  {whereabouts(run)}".rstrip(), screen, "dim"),
     ]
     print_blocks(blocks, screen)
 
@@ -73,14 +79,15 @@ def _funnel(summary: VerifySummary, screen: Screen, *, wide: bool) -> Iterator[L
     ]
     beside = _beside(summary) if wide else []
     unicode = screen.encoding.lower().startswith("utf")
+    length = max(_SHORTEST_BAR, min(BAR, screen.width - _BESIDE_BAR))
     for number, (word, rows_left, lost, share) in enumerate(steps):
-        line = f"{word:<9}{count(rows_left):>6} {bar(rows_left, rows.sent, unicode=unicode)} {lost:<24}"
+        line = f"{word:<9}{count(rows_left):>6} {bar(rows_left, rows.sent, length, unicode=unicode)} {lost:<24}"
         if wide:
             line += f"{percent(share.value) if share else '':>8}   {beside[number] if number < len(beside) else ''}"
         yield Line(visible(line.rstrip()))
 
 
-def bar(part: int, whole: int, width: int = BAR, *, unicode: bool = True) -> str:
+def bar(part: int, whole: int, width: int, *, unicode: bool = True) -> str:
     """A bar of so many columns, to an eighth of a column."""
     eighths = round(8 * width * part / whole) if whole else 0
     full, rest = divmod(eighths, 8)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import textwrap
 from collections.abc import Sequence
 from typing import IO, Protocol
 
 from toolcert.reports.text import as_ascii
 
+_NARROWEST = 40
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -50,6 +52,12 @@ class Line:
     @property
     def coloured(self) -> str:
         return "".join(f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style else text for text, style in self._pieces)
+
+
+def prose(text: str, screen: Screen, style: str = "") -> list[Line]:
+    """A sentence, wrapped at its words where somebody looks at it and in one line elsewhere."""
+    room = max(_NARROWEST, screen.width) if screen.file.isatty() else max(1, len(text))
+    return [Line(part, style) for part in textwrap.wrap(text, room)]
 
 
 def print_blocks(blocks: Sequence[Sequence[Line]], screen: Screen) -> None:
