@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.scripted import Answer, Received, Script, Scripted, completion, in_turn, refusal
+from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import Attempt, Exchange, FaultKind
 from toolcert.core.requests import Request
 from toolcert.core.secrets import Secret
@@ -177,6 +178,17 @@ async def test_a_variable_inside_a_header_is_erased_also_where_it_stands_alone(m
         in_turn(completion("you are team-secret-1")), headers={"X-Team": "Token token=${TEAM_KEY};v=1"}
     )
     assert read_reply(exchange).content == "you are [secret]"
+
+
+@pytest.mark.parametrize("value", ["schlüßel-9876", "team-secret-1\n", "team\tsecret-1"])
+async def test_a_variable_with_characters_that_no_key_has_is_refused_unshown(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """Servers echo such a value in encodings of their own, in which it would not be known for a secret."""
+    monkeypatch.setenv("TEAM_KEY", value)
+    with pytest.raises(ConfigurationError, match="the key from TEAM_KEY has characters that no key has") as refused:
+        await ask(in_turn(completion()), headers={"X-Api-Key": "Token ${TEAM_KEY}"})
+    assert value not in f"{refused.value!r} {refused.value}"
 
 
 async def test_every_attempt_is_told() -> None:

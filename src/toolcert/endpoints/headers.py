@@ -9,6 +9,7 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.settings.headers import expand, variables_in
+from toolcert.settings.keys import refuse_strange_characters
 
 
 def filled_headers(spec: EndpointSpec, eraser: Eraser, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -24,6 +25,8 @@ def _filled(name: str, value: str, eraser: Eraser, environment: Mapping[str, str
         filled = expand(value, environment)
     except KeyError as missing:
         raise ConfigurationError(f"header {name} takes its value from {missing.args[0]}, which is not set.") from None
+    for variable in variables:
+        refuse_strange_characters(environment[variable], variable)
     for secret in (filled, *(environment[variable] for variable in variables)):
         eraser.add(Secret(secret, source=f"header {name}"))
         eraser.add(Secret(secret.rpartition(" ")[2], source=f"header {name}"))  # "Bearer TOKEN" is echoed as TOKEN

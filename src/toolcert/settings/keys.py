@@ -79,6 +79,11 @@ def _secret(value: str, source: str) -> Secret:
     value = value.strip()
     if not value:
         raise ConfigurationError(f"the key from {source} is empty.")
+    refuse_strange_characters(value, source)
+    return Secret(value, source=source)
+
+
+def refuse_strange_characters(value: str, source: str) -> None:
+    """Refuse what no server could take as a key, and what comes back from one in an encoding that hides it from us."""
     if not (value.isascii() and value.isprintable()):
         raise ConfigurationError(f"the key from {source} has characters that no key has; was it copied whole?")
-    return Secret(value, source=source)
