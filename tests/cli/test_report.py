@@ -16,6 +16,7 @@ from reports.verify_samples import write_verify_run
 from toolcert import Endpoint, ProbeOptions, probe
 from toolcert.api.reporting import report
 from toolcert.cli.main import cli
+from toolcert.core.errors import UsageError
 from toolcert.simulate import Vendor
 
 FORMATS = ("html", "json", "junit", "markdown", "csv", "badge")
@@ -80,6 +81,52 @@ def test_two_reports_in_one_place_are_refused(probe_run: Path) -> None:
     done = toolcert("report", probe_run, "--json", "-", "--csv", "-")
     assert done.exit_code == 2
     assert "--json and --csv both go to standard output" in done.output
+
+
+def test_two_names_of_one_file_are_one_place(probe_run: Path) -> None:
+    Path("a.json").write_text("mine")
+    Path("link").symlink_to("a.json")
+    for other in ("./a.json", "link", Path("a.json").resolve()):
+        done = toolcert("report", probe_run, "--json", "a.json", "--html", other)
+        assert done.exit_code == 2
+        assert f"--json and --html both go to {other}" in done.output
+        assert Path("a.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["records.jsonl", "manifest.json", "superseded.jsonl"])
+def test_no_report_takes_the_place_of_what_was_measured(probe_run: Path, verify_run: Path, name: str) -> None:
+    """In whichever run, and by whichever way."""
+    copytree(verify_run, "other")
+    Path("way").symlink_to("other")
+    before = {path: path.read_bytes() for path in Path("other").iterdir() if path.is_file()}
+    for run, destination in (("other", f"other/{name}"), (probe_run, f"other/../way/{name}")):
+        done = toolcert("report", run, "--csv", destination)
+        assert done.exit_code == 2
+        assert f"--csv would replace {destination}, which holds a run" in done.output
+    with pytest.raises(UsageError, match="which holds a run"):
+        report("other", csv=f"other/{name}")
+    assert before == {path: path.read_bytes() for path in Path("other").iterdir() if path.is_file()}
+
+
+def test_a_run_may_hold_its_reports(verify_run: Path) -> None:
+    copytree(verify_run, "own")
+    assert toolcert("report", "own", "--csv", "own/rows.csv").exit_code == 0
+
+
+def test_an_older_results_file_is_not_replaced_by_its_report(tmp_path: Path) -> None:
+    from compare.making import same_rows, write_results
+
+    results = write_results(tmp_path / "results.jsonl", same_rows(20))
+    before = results.read_bytes()
+    for words in (
+        ["report", "results.jsonl"],
+        ["verify", "--from", "results.jsonl"],
+        ["compare", "--baseline", "results.jsonl", "--vendor", "results.jsonl"],
+    ):
+        done = toolcert(*words, "--json", results)
+        assert done.exit_code == 2
+        assert "--json would replace results.jsonl, which is read" in done.output
+    assert results.read_bytes() == before
 
 
 def test_not_measured_can_count_as_skipped(verify_run: Path) -> None:

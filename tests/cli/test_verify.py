@@ -193,6 +193,19 @@ def test_json_goes_to_stdout_alone(tmp_path: Path, vendor: Vendor) -> None:
 
 
 @pytest.mark.needs("shared")
+@pytest.mark.parametrize("taken", ["./d.jsonl", "link", "toolcert.toml", "run/records.jsonl"])
+def test_a_report_replaces_nothing_that_the_run_needs(tmp_path: Path, vendor: Vendor, taken: str) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(0)])
+    (tmp_path / "link").symlink_to("d.jsonl")
+    (tmp_path / "toolcert.toml").write_text("")
+    before = Path(dataset).read_bytes()
+    result = verify(vendor, dataset, "-o", "run", "--json", taken)
+    assert result.exit_code == ExitCode.USAGE
+    assert "--json would replace" in result.stderr
+    assert Path(dataset).read_bytes() == before
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_gate_on_expectations_that_no_row_of_a_run_has_is_exit_2(tmp_path: Path, vendor: Vendor) -> None:
     verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
     result = call("verify", "--from", "run", "--fail-under", "trigger=0.5")

@@ -42,8 +42,10 @@ def report(run: str | Path, *, extras: Extras = NOTHING, **destinations: str) ->
     """Write reports about a finished run: `report("run", html="page.html", junit="results.xml")`."""
     import msgspec
 
+    from toolcert.reports.collisions import check_destinations
     from toolcert.reports.formats import write_reports
 
+    check_destinations(destinations, [run])
     loaded = load_run(run)
     write_reports(loaded.job, loaded.summary, destinations, msgspec.structs.replace(extras, run=loaded.folder))
     return loaded

@@ -32,7 +32,7 @@ def run(settings: Settings) -> int:
     """Plan, or compare, print, write and gate."""
     gates = _gates(settings)
     destinations = reporting.destinations(settings, "compare")
-    reporting.prepare(settings, "compare")
+    reporting.prepare(settings, "compare", *settings.baseline, *settings.vendor)
     if settings.plan:
         _refuse_reports(destinations)
         _print_plan(_plan(settings))

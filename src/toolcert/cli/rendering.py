@@ -18,7 +18,7 @@ def run(folder: str, settings: Settings) -> int:
     """Read the run, write what was asked for, or print the result."""
     prices = {name: (price.input, price.output) for name, price in settings.config.prices.items()}
     loaded = load_run(folder, prices=prices)
-    wanted = reporting.destinations(settings, loaded.job)
+    wanted = reporting.destinations(settings, loaded.job, folder)
     summary = in_order(loaded.summary, settings.sort) if isinstance(loaded.summary, ProbeSummary) else loaded.summary
     if not wanted:
         _print(loaded, settings)

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from toolcert.core.errors import OutputError
+from toolcert.reports.collisions import OF_A_RUN, check_destinations
 from toolcert.reports.destinations import STDOUT, check_place, place
 from toolcert.reports.extras import Extras, NotMeasuredAs, Section
-from toolcert.reports.formats import check_destinations, formats, write_reports
+from toolcert.reports.formats import formats, write_reports
 from toolcert.settings import Settings
 from toolcert.verify.rules import Rules
 
 
-def prepare(settings: Settings, job: str) -> None:
-    """Refuse reports that could not be written, before anything is measured for them."""
-    for destination in destinations(settings, job).values():
+def prepare(settings: Settings, job: str, *inputs: str | None) -> None:
+    """Refuse reports that could not be written or would replace an input, before anything is measured for them."""
+    for destination in destinations(settings, job, *inputs).values():
         check_place(destination)
 
 
-def destinations(settings: Settings, job: str) -> dict[str, str]:
-    """Format to file, of the formats that were asked for; refuses two in one place."""
+def destinations(settings: Settings, job: str, *inputs: str | None) -> dict[str, str]:
+    """Format to file, of the formats that were asked for; refuses two in one place, and one in that of an input."""
     given = {name: getattr(settings, name) for name in formats(job) if name in settings}
     wanted = {name: place(value) for name, value in given.items() if value is not None}
-    check_destinations(wanted)
+    files = [name for name in inputs if name is not None and Path(name).is_file()]
+    check_destinations(wanted, [*files, *_named_inputs(settings)])
     return wanted
+
+
+def _named_inputs(settings: Settings) -> Iterator[str | Path]:
+    """The files that options name, and those the run will be in."""
+    if settings.config.path:
+        yield settings.config.path
+    yield from settings.scenario if "scenario" in settings else ()
+    if "output" in settings and settings.output is not None:
+        yield from (Path(settings.output, name) for name in OF_A_RUN)
 
 
 def speaks(settings: Settings, job: str) -> bool:

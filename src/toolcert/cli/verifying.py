@@ -43,7 +43,7 @@ _FOR_ASKING = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "outp
 
 def run(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
     """Plan, ask, report; the exit code of the command."""
-    reporting.prepare(settings, "verify")
+    reporting.prepare(settings, "verify", dataset, earlier)
     check_gate_codes(settings.fail_on)
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from toolcert.core.errors import UsageError
 from toolcert.reports.destinations import STDOUT, deliver
 from toolcert.reports.extras import NOTHING, Extras
 
@@ -42,16 +41,6 @@ RENDERERS: Mapping[str, Mapping[str, str]] = {
 def formats(job: str) -> tuple[str, ...]:
     """The formats of a job."""
     return tuple(RENDERERS[job])
-
-
-def check_destinations(destinations: Mapping[str, str]) -> None:
-    """Refuse two reports in one place before anything is measured."""
-    taken: dict[str, str] = {}
-    for name, destination in destinations.items():
-        other = taken.setdefault(destination, name)
-        if other != name:
-            place = "standard output" if destination == STDOUT else destination
-            raise UsageError(f"--{other} and --{name} both go to {place}.", remedy="Give each its own file.")
 
 
 def write_reports(job: str, summary: Any, destinations: Mapping[str, str], extras: Extras = NOTHING) -> None:
