@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
 import resource
 import signal
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,32 @@ def test_standard_input_can_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> No
     assert source.count() == 3
     assert len(list(source.lines())) == 3
     source.close()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bytes], ids=["gzip", "plain"])
+def test_a_named_pipe_can_be_read_twice(tmp_path: Path, pack) -> None:
+    """It gives what was written to it once, and whoever opens it a second time waits for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[pack(TEXT)], daemon=True)
+    writer.start()
+    with closing(Source(str(pipe))) as source:
+        assert source.count() == 3
+        assert len(list(source.lines())) == 3
+    writer.join(5)
+
+
+def test_a_pipe_named_by_its_descriptor_can_be_read_twice() -> None:
+    """As a shell's <(command) names it."""
+    reading, writing = os.pipe()
+    os.write(writing, TEXT)
+    os.close(writing)
+    try:
+        with closing(Source(f"/dev/fd/{reading}")) as source:
+            assert source.count() == 3
+            assert len(list(source.lines())) == 3
+    finally:
+        os.close(reading)
 
 
 def test_no_standard_input_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

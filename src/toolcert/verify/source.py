@@ -33,10 +33,8 @@ class Source:
         """SHA-256 of the uncompressed text, once it was read to its end."""
         self.rows: int | None = None
         """Lines that are not blank, known at the same time."""
-        self._spooled = _spool() if name == STDIN else None
         self._path = Path(name)
-        if self._spooled is None:
-            self._check()
+        self._spooled = self._kept()
         refuse_other_forms(name, self._head())
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
@@ -68,15 +66,19 @@ class Source:
         return found
 
     def close(self) -> None:
-        """Remove what was kept of standard input."""
+        """Remove what was kept of a stream."""
         if self._spooled is not None:
             self._spooled.close()
 
-    def _check(self) -> None:
+    def _kept(self) -> IO[bytes] | None:
+        """What can be read only once, on disk; None for a file, which is only tried."""
+        if self.name == STDIN:
+            return _spool(_standard_input())
         if self._path.is_dir():
             raise InputError(f"{self.name} is a folder, not a dataset.", remedy="Name a JSONL file, or - for stdin.")
         try:
-            self._path.open("rb").close()
+            with self._path.open("rb") as file:
+                return None if self._path.is_file() else _spool(file)
         except OSError as error:
             self._unreadable("cannot be read", error)
 
@@ -125,13 +127,17 @@ def _open_zstd(raw: IO[bytes]) -> IO[bytes]:
     return cast("IO[bytes]", io.BufferedReader(ZstdFile(raw), _BLOCK))
 
 
-def _spool() -> IO[bytes]:
-    """Standard input on disk: it can be read twice, and a slow writer cannot hold up answers under way."""
+def _standard_input() -> IO[bytes]:
     if sys.stdin is None:
         raise InputError("there is no standard input to read a dataset from.", remedy="Name a JSONL file.")
+    return sys.stdin.buffer
+
+
+def _spool(stream: IO[bytes]) -> IO[bytes]:
+    """A stream on disk: it can be read twice, and a slow writer cannot hold up answers under way."""
     with output_errors(Path(tempfile.gettempdir())):
-        file = tempfile.NamedTemporaryFile(prefix="toolcert-stdin-")  # noqa: SIM115 - lives as long as the source
-        shutil.copyfileobj(sys.stdin.buffer, file, _BLOCK)
+        file = tempfile.NamedTemporaryFile(prefix="toolcert-dataset-")  # noqa: SIM115 - lives as long as the source
+        shutil.copyfileobj(stream, file, _BLOCK)
         file.flush()
     return cast("IO[bytes]", file)
 
