@@ -111,6 +111,24 @@ def test_no_room_for_standard_input_is_said_to_be_missing(monkeypatch: pytest.Mo
         signal.signal(signal.SIGXFSZ, former)
 
 
+@pytest.mark.parametrize(
+    ("pack", "unpack"), [(gzip.compress, "gunzip -c"), (zstandard.compress, "zstd -dc")], ids=["gzip", "zstd"]
+)
+def test_the_remedy_for_an_archive_unpacks_it_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack, unpack: str
+) -> None:
+    """jq and iconv would stumble over its first byte."""
+    path = tmp_path / "my data"
+    path.write_bytes(pack(b'[{"a":1},{"b":2}]'))
+    with pytest.raises(InputError) as refused:
+        Source(str(path))
+    assert refused.value.remedy == f"{unpack} '{path}' | jq -c '.[]' > '{path}.jsonl'"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    with pytest.raises(InputError) as refused:
+        Source("-")
+    assert refused.value.remedy == f"Pipe it through `{unpack} | jq -c '.[]'` first."
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "bom.jsonl"
     path.write_bytes(b"\xef\xbb\xbf{}\n")

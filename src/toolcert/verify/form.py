@@ -8,6 +8,7 @@ import re
 import shlex
 
 from toolcert.core.errors import InputError
+from toolcert.core.values import Value
 
 STDIN = "-"
 HEAD = 1 << 16
@@ -18,29 +19,42 @@ _OPENED = re.compile(r'\{\s*\n\s*"')
 """How every printer of indented JSON begins an object."""
 
 
-def refuse_other_forms(name: str, head: bytes) -> None:
+class Origin(Value):
+    """Where the first bytes come from, as far as a remedy depends on it."""
+
+    name: str
+    unpack: str = ""
+    """The command that unpacks an archive to standard output."""
+    stream: bool = False
+    """What can be read only once."""
+
+    @property
+    def shown(self) -> str:
+        return "standard input" if self.name == STDIN else self.name
+
+    def through(self, command: str) -> str:
+        """How to put it through a command that reads a file or standard input."""
+        if self.stream:
+            return f"Pipe it through `{' | '.join(filter(None, [self.unpack, command]))}` first."
+        file = shlex.quote(self.name)
+        commands = f"{self.unpack} {file} | {command}" if self.unpack else f"{command} {file}"
+        return f"{commands} > {shlex.quote(f'{self.name}.jsonl')}"
+
+
+def refuse_other_forms(origin: Origin, head: bytes) -> None:
     """Say what a dataset is that is no JSONL; a line of JSONL that is wrong is a finding, and no matter of this."""
     if head.startswith(_UTF16):
-        raise InputError(f"{_shown(name)} is UTF-16, not UTF-8.", remedy=_through("iconv -f UTF-16 -t UTF-8", name))
+        remedy = origin.through("iconv -f UTF-16 -t UTF-8")
+        raise InputError(f"{origin.shown} is UTF-16, not UTF-8.", remedy=remedy)
     text = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").lstrip()
     if _ARRAY.match(text) and not _first_line_is_json(text):
-        raise _not_jsonl(name, "one JSON array", "jq -c '.[]'")
+        raise _not_jsonl(origin, "one JSON array", "jq -c '.[]'")
     if text.startswith("{") and _goes_over_lines(text):
-        raise _not_jsonl(name, "JSON printed over several lines", "jq -c .")
+        raise _not_jsonl(origin, "JSON printed over several lines", "jq -c .")
 
 
-def _not_jsonl(name: str, what: str, command: str) -> InputError:
-    return InputError(f"{_shown(name)} is {what}, not JSONL (one request a line).", remedy=_through(command, name))
-
-
-def _shown(name: str) -> str:
-    return "standard input" if name == STDIN else name
-
-
-def _through(command: str, name: str) -> str:
-    if name == STDIN:
-        return f"Pipe it through `{command}` first."
-    return f"{command} {shlex.quote(name)} > {shlex.quote(f'{name}.jsonl')}"
+def _not_jsonl(origin: Origin, what: str, command: str) -> InputError:
+    return InputError(f"{origin.shown} is {what}, not JSONL (one request a line).", remedy=origin.through(command))
 
 
 def _first_line_is_json(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
 from toolcert.runs.files import output_errors
-from toolcert.verify.form import HEAD, STDIN, refuse_other_forms
+from toolcert.verify.form import HEAD, STDIN, Origin, refuse_other_forms
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -35,7 +35,7 @@ class Source:
         """Lines that are not blank, known at the same time."""
         self._path = Path(name)
         self._spooled = self._kept()
-        refuse_other_forms(name, self._head())
+        refuse_other_forms(self._origin(), self._head())
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Every line that is not blank, with its number; the digest is known after the last one."""
@@ -90,8 +90,17 @@ class Source:
             except (OSError, EOFError, zlib.error):
                 return b""
 
+    def _origin(self) -> Origin:
+        with self._open_packed() as raw:
+            head = raw.read(4)
+        unpack = "gunzip -c" if head.startswith(_GZIP) else "zstd -dc" if head == _ZSTD else ""
+        return Origin(name=self.name, unpack=unpack, stream=self._spooled is not None)
+
+    def _open_packed(self) -> IO[bytes]:
+        return self._path.open("rb") if self._spooled is None else Path(self._spooled.name).open("rb")
+
     def _open(self) -> IO[bytes]:
-        raw: IO[bytes] = _again(self._spooled) if self._spooled is not None else self._path.open("rb")
+        raw = self._open_packed()
         head = raw.read(4)
         raw.seek(0)
         if head.startswith(_GZIP):
@@ -140,7 +149,3 @@ def _spool(stream: IO[bytes]) -> IO[bytes]:
         shutil.copyfileobj(stream, file, _BLOCK)
         file.flush()
     return cast("IO[bytes]", file)
-
-
-def _again(file: IO[bytes]) -> IO[bytes]:
-    return Path(file.name).open("rb")
