@@ -53,6 +53,25 @@ def test_what_people_give_where_no_key_is_needed_is_no_secret(placeholder: str) 
     assert eraser(placeholder).bytes(listing) == listing
 
 
+WORDS = ["arguments", "argument", "content", "function", "messages", "choices", "tool_calls", "finish_reason", "tokens"]
+
+
+@pytest.mark.parametrize("word", [*WORDS, "completion", "assistant", "message", "object", "system", "password"])
+def test_a_word_that_answers_are_made_of_is_no_secret(word: str) -> None:
+    """Erasing it would make a broken answer of a good one."""
+    call = {"id": "c1", "type": "function", "function": {"name": "set_password", "arguments": "{}"}}
+    choice = {"message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
+    answer = {"object": "chat.completion", "system_fingerprint": "", "choices": [choice], "usage": {"total_tokens": 1}}
+    data = json.dumps(answer | {"note": "messages"}).encode()
+    assert word.encode() in data
+    assert eraser(word).bytes(data) == data
+
+
+def test_a_key_that_only_has_such_a_word_in_it_is_a_secret() -> None:
+    for key in ("arguments-1", "my-content-key", "content function", "Password1"):
+        assert eraser(key).text(f"{key}!") == f"{HIDDEN}!"
+
+
 def test_secrets_learnt_later_are_erased_from_then_on() -> None:
     known = eraser("first-secret")
     known.add(Secret("second-secret", source="iam"))

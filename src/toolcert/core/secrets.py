@@ -12,8 +12,16 @@ HIDDEN = "[secret]"
 _HIDDEN = HIDDEN.encode()
 _SHORTEST_ERASED = 6
 """Erasing a shorter value would tear harmless text apart ("x" is a common dummy key)."""
-_PLACEHOLDERS = frozenset({"ollama", "lm-studio", "openai", "litellm", "string", "api-key", "api_key"})
+_PLACEHOLDERS = frozenset({"ollama", "lm-studio", "openai", "litellm", "api-key", "api_key", "password", "secret"})
 """Given where a server wants any key at all; erased, they would tear names such as `ollama/llama3` apart."""
+_PROTOCOL = (
+    "arguments assistant boolean chat.completion.chunk choices completion_tokens_details content_filter created "
+    "description developer finish_reason function_call functions integer logprobs max_completion_tokens messages "
+    "model_name number object organization owned_by parallel_tool_calls parameters prompt_tokens_details properties "
+    "reasoning_content refusal required response_format service_tier stream_options string system_fingerprint "
+    "temperature tool_calls tool_choice total_tokens"
+)
+"""Words that answers are made of: without one of them, or a part of it, a good answer would be judged a broken one."""
 _PASSWORD_PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^&#]*)", re.IGNORECASE)
 
 
@@ -60,6 +68,11 @@ def passwords_in(address: str) -> list[str]:
     return list(dict.fromkeys(form for text in written if text for form in (text, unquote(text))))
 
 
+def _is_placeholder(value: str) -> bool:
+    """Whether it protects nothing, and erasing it would change what answers say."""
+    return len(value) < _SHORTEST_ERASED or value.lower() in _PLACEHOLDERS or value.lower() in _PROTOCOL
+
+
 class Eraser:
     """Replaces known secret values in whatever is about to be kept or shown."""
 
@@ -72,7 +85,7 @@ class Eraser:
         """Erase this secret from now on (tokens are learnt while running)."""
         value = secret.reveal()
         known = {traces.value for traces in self._traces}
-        if len(value) < _SHORTEST_ERASED or value.lower() in _PLACEHOLDERS or value in known:
+        if _is_placeholder(value) or value in known:
             return
         # The longest first: a secret that begins with another must not leave its end behind.
         self._traces = sorted([*self._traces, Traces(value)], key=lambda traces: len(traces.value), reverse=True)
