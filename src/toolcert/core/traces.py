@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from html import escape
 
 _PLAIN_RUN = re.compile("[A-Za-z0-9]+")
 _RAREST_FIRST = "QZXJKVWYGUHBPFLMDNRCOITSAEqzjxkvwyg9876543210bpuhfmdlcrnoatsie"
@@ -94,4 +93,6 @@ def _coded(character: str) -> list[str]:
     units = _ANY_BACKSLASHES.join(f"u{number[at : at + 4]}" for at in range(0, len(number), 4))
     encoded = "".join(f"%(?:25)*{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
     forms = [f"(?i:{units})", f"&#(?i:0*{ord(character)}|x0*{ord(character):x});", f"(?i:{encoded})"]
+    from html import escape  # seldom needed, and slow to load
+
     return forms if escape(character) == character else [*forms, re.escape(escape(character))]

@@ -35,12 +35,9 @@ class VerifyLog:
         self._open = open_writer
         self._room = room
         self._asked = False
-        self.writer = self._aside() if earlier.displaced else self._begun()
-
-    @property
-    def kept_earlier(self) -> bool:
+        self.kept_earlier = earlier.displaced > 0
         """Whether the earlier run is still as it was."""
-        return self.writer.folder != self.folder
+        self.writer = self._aside() if self.kept_earlier else self._begun()
 
     def __call__(self, event: Event) -> None:
         if self.kept_earlier and self._decides(event):
@@ -82,6 +79,7 @@ class VerifyLog:
         waiting = self.writer
         waiting.close()
         self._room.make()
+        self.kept_earlier = False
         self.writer = self._open(self.folder)
         self.writer.manifest = waiting.manifest
         for line in whole_lines(waiting.folder / RECORDS):

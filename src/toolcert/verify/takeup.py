@@ -193,8 +193,10 @@ def take_back(folder: Path, wanted: Wanted, asked: PlacedKeys, *, interrupted: b
 
 def follow_moved_lines(folder: Path, earlier: Earlier) -> int:
     """Give records taken over the numbers their lines have now; how many were set aside, for their lines are gone."""
-    reader = RunReader(folder)
     standing = earlier.standing
+    if not len(standing):
+        return 0
+    reader = RunReader(folder)
 
     def stands(head: Record) -> bool:
         return head.case not in standing or standing.line_of(head.case) > 0
