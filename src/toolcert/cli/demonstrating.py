@@ -23,6 +23,9 @@ from toolcert.reports.progress import progress
 from toolcert.settings import Settings
 from toolcert.simulate.local_model import missing_part
 
+_MAX_TOKENS = 256
+"""Enough for every answer here; the small real model sometimes goes on without end, a minute for a thousand tokens."""
+
 
 def run(settings: Settings, *, local: bool) -> int:
     """Probe the demo's endpoints and write a page about it."""
@@ -46,7 +49,10 @@ def run(settings: Settings, *, local: bool) -> int:
 
 async def _run(settings: Settings, *, local: bool) -> ProbeRun:
     options = ProbeOptions(
-        suite=settings.suite or DEFAULT_SUITE, iterations=settings.iterations, output=settings.output
+        suite=settings.suite or DEFAULT_SUITE,
+        iterations=settings.iterations,
+        output=settings.output,
+        max_tokens=_MAX_TOKENS,
     )
     with demo_endpoints(local=local) as endpoints:
         async with probe_job(endpoints, options) as job:
