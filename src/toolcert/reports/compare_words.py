@@ -30,8 +30,6 @@ MARGIN_NAMES = {
     "agreement": "Decides like the baseline",
     "payload": "Calls like the baseline",
 }
-_WIDE = 0.05
-"""An interval as wide as this needs no third digit."""
 _TESTS = {"agreement": "decision"}
 """The test of chance beside a margin, where it has another name."""
 FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
@@ -102,11 +100,8 @@ def decimal(value: float | None) -> str:
 
 
 def span(interval: Interval | None) -> str:
-    """An interval as people read it, with as many digits as tell its ends apart."""
-    if interval is None:
-        return NO_VALUE
-    digits = 2 if interval.upper - interval.lower >= _WIDE else 3
-    return f"{interval.lower:.{digits}f} to {interval.upper:.{digits}f}"
+    """An interval as people read it, with the digits of the figure it belongs to."""
+    return NO_VALUE if interval is None else f"{decimal(interval.lower)} to {decimal(interval.upper)}"
 
 
 def confidence(comparison: Comparison) -> str:
