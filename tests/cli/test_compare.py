@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -211,3 +213,12 @@ def test_text_of_models_cannot_control_the_terminal(tmp_path):
     _, out, _ = toolcert("compare", "--baseline", one, "--vendor", two)
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+def test_a_reader_that_goes_away_does_not_cost_the_page(runs, tmp_path):
+    words = ["compare", "--baseline", runs["one"], runs["two"], "--vendor", runs["fewer"], "--html", "page.html"]
+    child = subprocess.Popen([sys.executable, "-m", "toolcert", *map(str, words)], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.close()
+    assert child.wait(timeout=30) == 141
+    assert (tmp_path / "page.html").stat().st_size > 10_000

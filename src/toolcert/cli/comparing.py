@@ -38,14 +38,20 @@ def run(settings: Settings) -> int:
         _print_plan(_plan(settings))
         return ExitCode.OK
     comparison = compare(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
-    if reporting.speaks(settings, "compare"):
-        from toolcert.reports.console_compare import compare_lines
-
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        for line in compare_lines(comparison, width):
-            click.echo(line)
-    reporting.write("compare", comparison, settings, "")
+    try:
+        if reporting.speaks(settings, "compare"):
+            _print(comparison)
+    finally:  # whoever reads our output may go away; the files are wanted all the same
+        reporting.write("compare", comparison, settings, "")
     return _gate(comparison, gates)
+
+
+def _print(comparison: Comparison) -> None:
+    from toolcert.reports.console_compare import compare_lines
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in compare_lines(comparison, width):
+        click.echo(line)
 
 
 def _options(settings: Settings, *, in_full: bool) -> Options:
