@@ -16,16 +16,16 @@ from pathlib import Path
 import click
 
 from toolcert.cli.main import cli
-from toolcert.cli.options import SettingOption
+from toolcert.cli.support.click_options import SettingOption
 from toolcert.core.findings import FindingKind
 from toolcert.diagnose import kind_of
-from toolcert.diagnose.areas import AREAS, by_area
+from toolcert.diagnose.checks.registry import AREAS, by_area
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import all_probes
-from toolcert.reports.schemas import REPORTS, schema
+from toolcert.reports.json_schemas import REPORTS, schema
 from toolcert.settings import OPTIONS, Option
+from toolcert.simulate.fault_matrix import SHOWN_ELSEWHERE, matrix
 from toolcert.simulate.faults import Mode
-from toolcert.simulate.matrix import SHOWN_ELSEWHERE, matrix
 
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
 NOTICE = "<!-- Made from the code by `make docs`; edits here are lost. -->"

@@ -17,10 +17,9 @@ from typing import Literal, NamedTuple
 
 from playwright.sync_api import ViewportSize, sync_playwright
 
-from toolcert.reports.extras import Extras
-from toolcert.reports.formats import render
-from toolcert.reports.html.history_page import history_html
-from toolcert.verify.summary import summarise
+from toolcert.reports.formats import Extras, render
+from toolcert.reports.history.html import history_html
+from toolcert.verification.summary.tally import summarise
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

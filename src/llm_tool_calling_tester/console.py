@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from llm_tool_calling_tester.models import ModelTestResults, TestStatus, TestSummary
-from toolcert.reports.text import visible
+from toolcert.reports.display_text import visible
 
 _TOP = 5
 _MARKS = {TestStatus.PASSED: "✅", TestStatus.FAILED: "❌", TestStatus.ERROR: "⚠️", TestStatus.SKIPPED: "–"}

@@ -11,11 +11,11 @@ import click
 from llm_tool_calling_tester import config
 from llm_tool_calling_tester.models import ModelTestResults, TestStatus
 from llm_tool_calling_tester.runner import ModelTestRunner, compile_filter
-from toolcert.api.running import wait_for
-from toolcert.cli.consoles import stderr_console
-from toolcert.cli.errors import run_guarded
+from toolcert.api.endpoint import wait_for
+from toolcert.cli.support.exit import run_guarded
+from toolcert.cli.support.rich_console import stderr_console
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
-from toolcert.reports.progress import progress
+from toolcert.reports.console.live_progress import progress
 
 __all__ = ["ModelTestRunner", "cli", "main"]
 

@@ -1,11 +1,11 @@
-"""Testing every model of an endpoint, and what is reported about it."""
+"""Testing every model of an endpoint: the plan for toolcert's engine, and what is reported."""
 
 from __future__ import annotations
 
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -16,22 +16,65 @@ import msgspec
 from llm_tool_calling_tester import config
 from llm_tool_calling_tester.console import summary_lines
 from llm_tool_calling_tester.models import FullReport, ModelTestResults, TestResult, TestStatus, TestSummary
-from llm_tool_calling_tester.plan import TestPlan, TestWork
-from llm_tool_calling_tester.statuses import result_in
+from llm_tool_calling_tester.statuses import record_of, result_in
 from llm_tool_calling_tester.tester import NAME, ModelTester
-from toolcert.api.running import new_run_id, unfinished_run
+from toolcert.api.endpoint import unfinished_run
+from toolcert.core.cases import Case
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.manifest import Manifest
+from toolcert.core.records import Detail, Record
 from toolcert.core.targets import ModelInfo
+from toolcert.engine.interfaces import OnAttempt, Session
 from toolcert.engine.local import LocalEngine
 from toolcert.runs.files import write_whole
-from toolcert.runs.lock import hold
+from toolcert.runs.provenance import new_run_id, without_secrets
 from toolcert.runs.reader import RunReader
 from toolcert.runs.resume import resume
-from toolcert.runs.writer import RunWriter
-from toolcert.settings.argv import without_secrets
+from toolcert.runs.writer import RunWriter, hold
 from toolcert.version import __version__
+
+
+class TestPlan:
+    """Every test of every model; what an interrupted run has measured is passed over."""
+
+    __test__ = False  # for pytest, which collects by name
+
+    def __init__(self, models: Sequence[ModelInfo], tests: Sequence[str], measured: Container[str] = ()) -> None:
+        self._models = models
+        self._tests = tests
+        self._measured = measured
+        self.total = len(models) * len(tests)
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        """The cases, model by model."""
+        return {NAME: (case for case in self._cases() if case.key not in self._measured)}
+
+    def after(self, record: Record) -> Iterable[Case]:  # noqa: ARG002 - no test waits for another
+        return ()
+
+    def _cases(self) -> Iterator[Case]:
+        for info in self._models:
+            for test in self._tests:
+                skip = "" if info.can_chat else f"model not supported: {info.why_not or 'not a chat model'}"
+                key = f"{NAME}/{info.id}/{test}"
+                yield Case(key=key, endpoint=NAME, model=info.id, probe=test, iteration=1, skip=skip)
+
+
+class TestWork:
+    """Does a test through the tester's method of that name."""
+
+    __test__ = False
+
+    def __init__(self, tester: ModelTester) -> None:
+        self._tester = tester
+
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:  # noqa: ARG002 - the tester has its session
+        """The record of one test."""
+        test = case.probe or ""
+        self._tester.watching[case.model, test] = on_attempt
+        result = await self._tester.run_test(test, case.model)
+        return record_of(result, case, self._tester.evidence.pop((case.model, test), Detail()))
 
 
 class ModelTestRunner:

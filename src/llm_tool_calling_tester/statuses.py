@@ -7,9 +7,8 @@ import time
 import msgspec
 
 from llm_tool_calling_tester.models import TestResult, TestStatus
-from toolcert.core.cases import Case
+from toolcert.core.cases import Case, Outcome
 from toolcert.core.exchanges import Exchange, FaultKind
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, ProbeFacts, Record
 
 _OUTCOMES = {

@@ -20,16 +20,16 @@ from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
-from toolcert.engine.plan import OnAttempt
+from toolcert.engine.interfaces import OnAttempt
+from toolcert.http.retry import RetryPolicy
 from toolcert.probes.base import Probe
 from toolcert.probes.calling.basic import Basic
-from toolcert.probes.calling.multi_tool import MultiTool
+from toolcert.probes.calling.parallel import MultiTool
 from toolcert.probes.calling.result_use import ResultUse
 from toolcert.probes.format.json_mode import JsonMode
-from toolcert.probes.format.streaming import Streaming
-from toolcert.probes.work import ProbeWork
-from toolcert.wire.reading import read_reply
-from toolcert.wire.retry import RetryPolicy
+from toolcert.probes.format.streamed_call import Streaming
+from toolcert.probes.run.live_conversation import ProbeWork
+from toolcert.protocol.reply import read_reply
 
 CITY = "Tokyo"
 NAME = "api"

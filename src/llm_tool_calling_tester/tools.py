@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolcert.probes.tools import CALCULATE, SEARCH, WEATHER
+from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
 
 WEATHER_TOOL = WEATHER
 CALCULATOR_TOOL = CALCULATE

@@ -16,44 +16,43 @@ from typing import TYPE_CHECKING, Any
 from toolcert.version import __version__
 
 if TYPE_CHECKING:
-    from toolcert.api.endpoint import Endpoint
-    from toolcert.api.listing import models, models_async
-    from toolcert.api.probing import ProbeOptions, ProbeRun, probe, probe_async
-    from toolcert.api.reporting import load_run, report
-    from toolcert.api.verifying import verify as verify_dataset
-    from toolcert.api.verifying import verify_async as verify_dataset_async
-    from toolcert.compare.comparing import compare as compare_runs
-    from toolcert.compare.comparison import Comparison
-    from toolcert.compare.options import Options as CompareOptions
+    from toolcert.api.endpoint import Endpoint, models, models_async
+    from toolcert.api.probe import ProbeOptions, ProbeRun, probe, probe_async
+    from toolcert.api.report import load_run, report
+    from toolcert.api.verify import verify as verify_dataset
+    from toolcert.api.verify import verify_async as verify_dataset_async
+    from toolcert.comparison.compare_options import CompareOptions
+    from toolcert.comparison.pipeline import compare as compare_runs
+    from toolcert.comparison.result import Comparison
+    from toolcert.core.cases import Outcome
     from toolcert.core.errors import ToolcertError
     from toolcert.core.findings import Finding, Severity
-    from toolcert.core.outcomes import Outcome
-    from toolcert.probes.scorecard import ProbeSummary
-    from toolcert.verify.job import VerifyRun
-    from toolcert.verify.options import VerifyOptions
+    from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.verification.run.job import VerifyRun
+    from toolcert.verification.verify_options import VerifyOptions
 
 _HOMES = {
-    "CompareOptions": "toolcert.compare.options:Options",
-    "Comparison": "toolcert.compare.comparison",
+    "CompareOptions": "toolcert.comparison.compare_options",
+    "Comparison": "toolcert.comparison.result",
     "Endpoint": "toolcert.api.endpoint",
     "Finding": "toolcert.core.findings",
-    "Outcome": "toolcert.core.outcomes",
-    "ProbeOptions": "toolcert.api.probing",
-    "ProbeRun": "toolcert.api.probing",
-    "ProbeSummary": "toolcert.probes.scorecard",
+    "Outcome": "toolcert.core.cases",
+    "ProbeOptions": "toolcert.api.probe",
+    "ProbeRun": "toolcert.api.probe",
+    "ProbeSummary": "toolcert.probes.summary.scorecard",
     "Severity": "toolcert.core.findings",
     "ToolcertError": "toolcert.core.errors",
-    "VerifyOptions": "toolcert.verify.options",
-    "VerifyRun": "toolcert.verify.job",
-    "compare_runs": "toolcert.compare.comparing:compare",
-    "load_run": "toolcert.api.reporting",
-    "models": "toolcert.api.listing",
-    "models_async": "toolcert.api.listing",
-    "probe": "toolcert.api.probing",
-    "probe_async": "toolcert.api.probing",
-    "report": "toolcert.api.reporting",
-    "verify_dataset": "toolcert.api.verifying:verify",
-    "verify_dataset_async": "toolcert.api.verifying:verify_async",
+    "VerifyOptions": "toolcert.verification.verify_options",
+    "VerifyRun": "toolcert.verification.run.job",
+    "compare_runs": "toolcert.comparison.pipeline:compare",
+    "load_run": "toolcert.api.report",
+    "models": "toolcert.api.endpoint",
+    "models_async": "toolcert.api.endpoint",
+    "probe": "toolcert.api.probe",
+    "probe_async": "toolcert.api.probe",
+    "report": "toolcert.api.report",
+    "verify_dataset": "toolcert.api.verify:verify",
+    "verify_dataset_async": "toolcert.api.verify:verify_async",
 }
 """Where each name lives (`module`, or `module:other_name`); it is imported when first used, so that
 `import toolcert` costs nothing. No name may be that of a room: the room would hide it once it is imported."""

@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 
 import click
 
-from toolcert.cli.consoles import say_on, stderr_console
-from toolcert.cli.errors import run_guarded, warn
-from toolcert.cli.stopping import announce_stop
+from toolcert.cli.support.exit import run_guarded, warn
+from toolcert.cli.support.interaction import announce_stop
+from toolcert.cli.support.rich_console import say_on, stderr_console
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode
 from toolcert.core.events import CaseFinished, Event, Handler
-from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject
-from toolcert.reports.progress import progress
+from toolcert.reports.console.live_progress import progress
 from vendor_verifier import config
 from vendor_verifier.validator import Evaluation, Validator
 

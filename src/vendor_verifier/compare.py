@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import click
 
-from toolcert.cli.errors import run_guarded
-from toolcert.compare.confusion import Confusion, cell
+from toolcert.cli.support.exit import run_guarded
+from toolcert.comparison.stats.confusion import Confusion, cell
 from toolcert.core.values import Value
 from toolcert.runs.files import write_whole
-from toolcert.verify.foreign import OlderRow, read_older
+from toolcert.verification.older_results import OlderRow, read_older
 
 CALLED = "tool_calls"
 

@@ -7,22 +7,21 @@ from pathlib import Path
 
 import msgspec
 
-from toolcert.api.endpoint import Endpoint
-from toolcert.api.running import wait_for
-from toolcert.api.verifying import run_job, verify_job
+from toolcert.api.endpoint import Endpoint, wait_for
+from toolcert.api.verify import run_job, verify_job
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, NothingMeasuredError
 from toolcert.core.events import Handler
-from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject, Value
+from toolcert.http.retry import RetryPolicy
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader, is_run
-from toolcert.verify.adapters import register_adapter
-from toolcert.verify.foreign import read_older
-from toolcert.verify.log import UNMEASURED
-from toolcert.verify.options import VerifyOptions
-from toolcert.wire.retry import RetryPolicy
+from toolcert.runs.writer import hold
+from toolcert.verification.adapters import register_adapter
+from toolcert.verification.older_results import read_older
+from toolcert.verification.run.log import UNMEASURED
+from toolcert.verification.verify_options import VerifyOptions
 from vendor_verifier import config
 from vendor_verifier.models import GenericModel, KimiModel, ModelAdapter, adapter_class
 from vendor_verifier.results import SUCCESS, write_results

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 import click
 
-from toolcert.cli.consoles import stderr_console
-from toolcert.cli.errors import run_guarded
+from toolcert.cli.support.exit import run_guarded
+from toolcert.cli.support.rich_console import stderr_console
 from toolcert.core.errors import ConfigurationError, ExitCode, ToolcertError
-from toolcert.reports.extras import Extras
-from toolcert.reports.progress import progress
+from toolcert.reports.console.live_progress import progress
+from toolcert.reports.formats import Extras
 from toolcert.version import __version__
 from watsonx_tool_tester.clients import make_client
 from watsonx_tool_tester.config import LOG_LEVELS, SORTS, ClientType, Config, in_own_names

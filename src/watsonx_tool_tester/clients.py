@@ -1,16 +1,30 @@
-"""The two clients: each is an endpoint of toolcert with this tool's names for its settings."""
+"""The two synchronous clients: each is an endpoint of toolcert with this tool's names for its settings."""
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
-from toolcert.api.endpoint import Endpoint
-from toolcert.api.listing import models
+from toolcert.api.endpoint import Endpoint, models
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import ModelInfo
 from watsonx_tool_tester.config import ClientType, Config
-from watsonx_tool_tester.waiting import done_here
+
+Result = TypeVar("Result")
+
+
+def done_here(work: Callable[[], Result]) -> Result:
+    """The result of `work`; in notebooks and async functions it is done in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(work).result()
 
 
 class BaseClient(ABC):

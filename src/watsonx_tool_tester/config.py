@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dotenv import dotenv_values
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.endpoints.watsonx import DEFAULT_VERSION
+from toolcert.endpoints.dialects.watsonx import DEFAULT_VERSION
 
 RELIABILITY_THRESHOLD = 0.9
 """From this rate on, inclusive, both calling and handling count as reliable."""

@@ -10,21 +10,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolcert.api.probing import ProbeRun
-from toolcert.api.remembering import remember
+from toolcert.api.history import add_summary
+from toolcert.api.probe import ProbeRun
 from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
-from toolcert.history.csv_export import export_csv
-from toolcert.history.csv_import import import_csv
-from toolcert.history.older_columns import RESULTS_FILE
+from toolcert.history.csv_import import RESULTS_FILE, import_csv
+from toolcert.history.export import export_csv
+from toolcert.history.observation import day_of
 from toolcert.history.overview import overview
-from toolcert.history.recording import day_of
 from toolcert.history.store import HistoryStore
 from toolcert.probes.calling.hello_world import expected_greeting
-from toolcert.reports.extras import Section
+from toolcert.protocol.reply import read_reply
+from toolcert.reports.formats import Section
 from toolcert.runs.reader import RunReader
-from toolcert.wire.reading import read_reply
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
 
 
@@ -35,14 +34,14 @@ def save_history(run: ProbeRun, config: Config) -> None:
     with _scratch_store() as (store, location):
         if (folder / RESULTS_FILE).is_file():
             import_csv(store, folder, endpoint=config.client_type.value)
-        remember(run.summary, location)
+        add_summary(run.summary, location)
         store.forget_before(_first_day(day, config.history_days))
         export_csv(store, folder, more={(day, model): row for model, row in _evidence(run, config).items()})
 
 
 def section(config: Config) -> Section:
     """The history files as a part of the HTML page."""
-    from toolcert.reports.html.history_page import history_section
+    from toolcert.reports.history.html import history_section
 
     with _scratch_store() as (store, _):
         import_csv(store, Path(config.history_dir), endpoint=config.client_type.value)

@@ -10,16 +10,14 @@ from typing import Any
 
 import click
 
-from toolcert.api.probing import ProbeRun
+from toolcert.api.probe import ProbeRun
 from toolcert.core.records import Record
-from toolcert.probes.scorecard import Category, Cell, ModelSummary, ProbeSummary
-from toolcert.reports import ordering
-from toolcert.reports.extras import Extras
-from toolcert.reports.formats import write_reports
+from toolcert.probes.summary.scorecard import Category, Cell, ModelSummary, ProbeSummary
+from toolcert.reports.formats import Extras, write_reports
+from toolcert.reports.probe import phrases
 from toolcert.runs.files import write_whole
 from watsonx_tool_tester.config import in_own_names
-from watsonx_tool_tester.table import summary_lines, table_lines
-from watsonx_tool_tester.totals import summary_of
+from watsonx_tool_tester.table import summary_lines, summary_of, table_lines
 
 _SORTS = {"tool_call_time": "call-time", "response_time": "response-time", "total_time": "total-time"}
 _TIMES = {
@@ -51,7 +49,7 @@ class ResultHandler:
 
 def in_order(summary: ProbeSummary, sort: str) -> ProbeSummary:
     """The models in the order asked for; missing values last."""
-    return ordering.in_order(summary, _SORTS.get(sort, sort))
+    return phrases.in_order(summary, _SORTS.get(sort, sort))
 
 
 def results_of(summary: ProbeSummary, records: Iterable[Record]) -> list[dict[str, Any]]:

@@ -1,24 +1,65 @@
-"""Testing models: toolcert's `hello` suite, told in this tool's words."""
+"""Testing models: toolcert's `hello` suite, in this tool's words, with its log."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolcert.api.endpoint import Endpoint
-from toolcert.api.probing import ProbeJob, ProbeOptions, ProbeRun
-from toolcert.api.running import open_sessions, unfinished_run, wait_for
-from toolcert.core.events import Handler
+from toolcert.api.endpoint import Endpoint, open_sessions, unfinished_run, wait_for
+from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun
+from toolcert.core.cases import Outcome
+from toolcert.core.events import AttemptMade, CaseFinished, Event, Handler
 from toolcert.core.targets import ModelInfo
+from toolcert.runs.files import output_errors
 from toolcert.runs.reader import RunReader
-from watsonx_tool_tester.clients import make_client
-from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
-from watsonx_tool_tester.logs import event_log
+from watsonx_tool_tester.clients import done_here, make_client
+from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config, in_own_names
 from watsonx_tool_tester.results import in_order, results_of
 from watsonx_tool_tester.selection import select
-from watsonx_tool_tester.waiting import done_here
+
+LOGGER = logging.getLogger("watsonx_tool_tester")
+FILE = "tool_test.log"
+
+
+@contextmanager
+def event_log(config: Config) -> Iterator[Handler]:
+    """A handler of events that logs them to stderr and, where the log folder is used, to a file in it."""
+    outputs = _outputs(config)
+    LOGGER.setLevel(logging.DEBUG if config.debug else config.log_level)
+    for output in outputs:
+        output.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        LOGGER.addHandler(output)
+    try:
+        yield _log
+    finally:
+        for output in outputs:
+            LOGGER.removeHandler(output)
+            output.close()
+
+
+def _outputs(config: Config) -> list[logging.Handler]:
+    outputs: list[logging.Handler] = [logging.StreamHandler()]
+    if config.keeps_logs:
+        folder = Path(config.log_dir)
+        with output_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            outputs.append(logging.FileHandler(folder / FILE, encoding="utf-8"))
+    return outputs
+
+
+def _log(event: Event) -> None:
+    if isinstance(event, AttemptMade):
+        attempt = event.attempt
+        said = attempt.fault.message if attempt.fault else f"status {attempt.status}"
+        LOGGER.debug("%s attempt %d: %s", event.case.key, attempt.number, said)
+    elif isinstance(event, CaseFinished):
+        record = event.record
+        level = logging.WARNING if record.outcome is Outcome.NOT_MEASURED else logging.INFO
+        LOGGER.log(level, "%s %s %s", record.case, record.outcome.value, in_own_names(record.reason))
 
 
 class ModelTester:

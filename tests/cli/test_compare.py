@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from compare.making import Row, same_rows, write_results, write_run
 from toolcert.cli.main import cli
-from toolcert.reports.json_compare import CompareReport
+from toolcert.reports.json import CompareReport
 
 ROWS = same_rows(300)
 

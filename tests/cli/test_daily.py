@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from toolcert.api.publishing import Publication, prune
-from toolcert.history.days import DayStatus
+from toolcert.api.daily import Publication, prune
+from toolcert.history.daily_status import DayStatus
+from toolcert.history.observation import today
 from toolcert.history.overview import Overview, overview
-from toolcert.history.recording import today
 from toolcert.history.store import HistoryStore
 from toolcert.simulate import Vendor
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcert.cli.main import cli
-from toolcert.endpoints.choosing import choose_endpoints
+from toolcert.endpoints.spec import choose_endpoints
 from toolcert.settings import load_config, resolve
 from toolcert.settings.options import ASKING, CONNECTION, names
 

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from toolcert.cli.commands.init import starter_text
 from toolcert.cli.main import cli
 from toolcert.settings import OPTIONS
 from toolcert.settings.config import load_config
-from toolcert.settings.kinds import InputFile
-from toolcert.settings.starter import starter_text
+from toolcert.settings.option import InputFile
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMENTED = re.compile(r"^# (\w+ = .*)$", re.MULTILINE)

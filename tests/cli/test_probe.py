@@ -192,8 +192,8 @@ def test_gates_and_usage_decide_the_exit_code(tmp_path: Path, words: list[str], 
 def test_many_requests_to_another_machine_need_yes(tmp_path: Path) -> None:
     """The address is reserved for documentation; nothing is sent before the question."""
     from toolcert.api.endpoint import Endpoint
-    from toolcert.api.probing import ProbeJob, ProbeOptions
-    from toolcert.cli.probing import confirm
+    from toolcert.api.probe import ProbeJob, ProbeOptions
+    from toolcert.cli.commands.probe import confirm_probe
     from toolcert.core.errors import UsageError
     from toolcert.core.targets import ModelInfo
 
@@ -201,14 +201,14 @@ def test_many_requests_to_another_machine_need_yes(tmp_path: Path) -> None:
     models = {"e": [ModelInfo(id=f"m{number}") for number in range(60)]}
     job = ProbeJob([endpoint], {}, models, ProbeOptions(suite="hello", iterations=5, output=str(tmp_path)))
     with pytest.raises(UsageError, match="600 requests"):
-        confirm(job, [endpoint], yes=False)
-    confirm(job, [endpoint], yes=True)
+        confirm_probe(job, [endpoint], yes=False)
+    confirm_probe(job, [endpoint], yes=True)
 
 
 QUESTION = """
-from toolcert.api.running import wait_for
-from toolcert.cli.asking import confirm_requests
-from toolcert.cli.errors import run_guarded
+from toolcert.api.endpoint import wait_for
+from toolcert.cli.support.interaction import confirm_requests
+from toolcert.cli.support.exit import run_guarded
 from toolcert.core.targets import EndpointSpec
 
 async def ask():

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from reports.verify_samples import write_verify_run
 from toolcert import Endpoint, ProbeOptions, probe
-from toolcert.api.reporting import report
+from toolcert.api.report import report
 from toolcert.cli.main import cli
 from toolcert.core.errors import UsageError
 from toolcert.simulate import Vendor

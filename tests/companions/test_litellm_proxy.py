@@ -21,10 +21,10 @@ from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo, Timeouts
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
+from toolcert.protocol.reply import read_reply
 from toolcert.simulate import Vendor
 from toolcert.simulate.local_model import local_model
-from toolcert.simulate.watsonx.vendor import WatsonxVendor
-from toolcert.wire.reading import read_reply
+from toolcert.simulate.watsonx.service import WatsonxVendor
 
 pytestmark = pytest.mark.needs("proxy")
 

@@ -16,8 +16,8 @@ from toolcert.core.requests import Request, tool, user
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.diagnose import examine
 from toolcert.endpoints.registry import open_endpoint
-from toolcert.wire.reading import read_reply
-from toolcert.wire.retry import RetryPolicy
+from toolcert.http.retry import RetryPolicy
+from toolcert.protocol.reply import read_reply
 
 pytestmark = pytest.mark.needs("llmock")
 

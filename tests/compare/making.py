@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from toolcert.compare.columns import MASK_32
-from toolcert.compare.rundata import RunData
+from toolcert.comparison.read.columns import MASK_32
+from toolcert.comparison.read.packed_run import PackedRun
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Timing
 from toolcert.core.manifest import Dataset, Manifest
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import EndpointSpec
-from toolcert.runs.codes import NO_TOKENS
 from toolcert.runs.encoding import Keep, encode_record
-from toolcert.verify.hashing import call_digest, content_hash, sampling_hash
+from toolcert.runs.row_code import NO_TOKENS
+from toolcert.verification.digest import call_digest, content_hash, sampling_hash
 
 TOOL = {
     "type": "function",
@@ -198,9 +198,9 @@ class Deployment:
     def call_rate(self) -> float:
         return sum(self.chances) / len(self.chances)
 
-    def run(self, rng: random.Random, *, dropped: float = 0.0, label: str = "run") -> RunData:
+    def run(self, rng: random.Random, *, dropped: float = 0.0, label: str = "run") -> PackedRun:
         """One run in memory; a share of the calls may be dropped."""
-        data = RunData(label, Path(), None)
+        data = PackedRun(label, Path(), None)
         columns = data.columns
         for index, chance in enumerate(self.chances, 1):
             called = rng.random() < chance and rng.random() >= dropped

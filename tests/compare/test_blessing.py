@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from compare.making import same_rows, write_results, write_run
-from toolcert.compare.blessing import bless, find_blessing
-from toolcert.compare.comparing import compare
-from toolcert.compare.options import Options
+from toolcert.comparison.baseline import bless, find_blessing
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.pipeline import compare
 from toolcert.core.errors import InputError, UsageError
 
 ROWS = same_rows(30)
@@ -18,8 +18,8 @@ def shelf(tmp_path):
     return tmp_path / "baselines"
 
 
-def options(shelf, **extra) -> Options:
-    return Options(baselines=str(shelf), **extra)
+def options(shelf, **extra) -> CompareOptions:
+    return CompareOptions(baselines=str(shelf), **extra)
 
 
 def test_a_blessed_run_is_found_by_its_name(tmp_path, shelf):

@@ -9,26 +9,26 @@ from array import array
 import pytest
 
 from compare.making import Deployment
-from toolcert.compare.comparing import decide_together
-from toolcert.compare.comparison import Verdict
-from toolcert.compare.measuring import basis_of
-from toolcert.compare.options import Options
-from toolcert.compare.pairing import Pairing
-from toolcert.compare.power import plan
-from toolcert.compare.rundata import RunData
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.judge.measurement import basis_of
+from toolcert.comparison.match.pairs import Pairing
+from toolcert.comparison.pipeline import decide_together
+from toolcert.comparison.read.packed_run import PackedRun
+from toolcert.comparison.result import Verdict
+from toolcert.comparison.stats.significance import plan
 
 pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
 
-OPTIONS = Options()
+OPTIONS = CompareOptions()
 ALARMS = (Verdict.DIFFERENT, Verdict.DEGRADED)
 
 
-def pair(baseline: RunData, *others: RunData) -> Pairing:
+def pair(baseline: PackedRun, *others: PackedRun) -> Pairing:
     straight = array("i", range(len(baseline.columns)))
     return Pairing(baseline, [(run, straight) for run in others])
 
 
-def verdict(baseline: RunData, *others: RunData) -> Verdict:
+def verdict(baseline: PackedRun, *others: PackedRun) -> Verdict:
     return decide_together([basis_of(pair(baseline, *others), OPTIONS)], OPTIONS)[0].verdict
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcert.compare.calls import pair_up, same_parameters
-from toolcert.compare.rundata import Tallies
+from toolcert.comparison.read.packed_run import Tallies
+from toolcert.comparison.stats.vendor_figures import pair_up, same_parameters
 from toolcert.core.replies import ToolCall
 
 

@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from compare.making import Row, same_rows, write_results, write_run
-from toolcert.compare.comparing import compare, measured_noise
-from toolcert.compare.comparison import RowKind, Verdict
-from toolcert.compare.confusion import Confusion, Trigger
-from toolcert.compare.matching import Match
-from toolcert.compare.options import Options
-from toolcert.compare.rundata import By
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.match.partners import Match
+from toolcert.comparison.pipeline import compare, measured_noise
+from toolcert.comparison.read.packed_run import By
+from toolcert.comparison.result import RowKind, Verdict
+from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
 from toolcert.core.statistics import Rate
-from toolcert.runs.codes import CODE_END
 from toolcert.runs.encoding import Keep
+from toolcert.runs.row_code import CODE_END
 
 
 def changed(rows: list[Row], **by_index: dict) -> list[Row]:
@@ -28,7 +28,7 @@ def changed(rows: list[Row], **by_index: dict) -> list[Row]:
 def pair(tmp_path, baseline, vendor, options=None, **how):
     first = write_run(tmp_path / "baseline", baseline, **how)
     second = write_run(tmp_path / "vendor", vendor, **how)
-    return compare([str(first)], [str(second)], options or Options()).vendors[0]
+    return compare([str(first)], [str(second)], options or CompareOptions()).vendors[0]
 
 
 def test_identical_runs_are_equivalent(tmp_path):
@@ -108,7 +108,7 @@ def test_runs_and_results_files_can_be_mixed(tmp_path):
 def test_braces_in_texts_do_not_confuse_the_quick_reader(tmp_path):
     """Rows are cut out of their lines by searching braces; a brace inside a text must not end them."""
     rows = [Row(index=index, name="odd}name", tags=('},"detail":{', "}")) for index in range(1, 101)]
-    vendor = pair(tmp_path, rows, changed(rows, r7={"name": "other}"}), Options(by=By.TAG))
+    vendor = pair(tmp_path, rows, changed(rows, r7={"name": "other}"}), CompareOptions(by=By.TAG))
     assert vendor.figure("tool_name").rate == Rate(k=99, n=100)
     assert {group.name for group in vendor.groups} == {'},"detail":{', "}"}
 
@@ -255,7 +255,7 @@ def test_payload_and_finish_reason_are_two_facts(tmp_path):
     rows = same_rows(100, called=1.0)
     says_stop = [msgspec.structs.replace(row, finish="stop") for row in rows]
     assert pair(tmp_path, rows, says_stop).figure("agreement").rate == Rate(k=100, n=100)
-    by_reason = pair(tmp_path, rows, says_stop, Options(trigger=Trigger.FINISH_REASON))
+    by_reason = pair(tmp_path, rows, says_stop, CompareOptions(trigger=Trigger.FINISH_REASON))
     assert by_reason.cells == Confusion(fn=100)
     sign = next(sign for sign in by_reason.signs if sign.name == "Finish reason agrees with calls")
     assert (sign.vendor, sign.baseline, sign.same) == ("0 of 100", "100 of 100", False)
@@ -267,7 +267,7 @@ def test_groups_by_tag_may_overlap(tmp_path):
         Row(index=2, tags=("easy", "long")),
         Row(index=3),
     ]
-    vendor = pair(tmp_path, rows, changed(rows, r2={"called": False}), Options(by=By.TAG))
+    vendor = pair(tmp_path, rows, changed(rows, r2={"called": False}), CompareOptions(by=By.TAG))
     assert {group.name: group.agreement for group in vendor.groups} == {
         "easy": Rate(k=1, n=2),
         "long": Rate(k=0, n=1),
@@ -277,7 +277,7 @@ def test_groups_by_tag_may_overlap(tmp_path):
 
 def test_groups_by_the_tool_the_baseline_calls(tmp_path):
     rows = [Row(index=1), Row(index=2, called=False), Row(index=3, name="other")]
-    vendor = pair(tmp_path, rows, rows, Options(by=By.TOOL))
+    vendor = pair(tmp_path, rows, rows, CompareOptions(by=By.TOOL))
     assert {group.name for group in vendor.groups} == {"look_up", "(no call)", "other"}
 
 
@@ -314,7 +314,7 @@ def test_other_sampling_settings_are_refused_unless_forced(tmp_path):
     with pytest.raises(InputError, match=r"temperature 0\.6 against 1\.0") as refused:
         pair(tmp_path, rows, hot)
     assert "--force" in refused.value.remedy
-    forced = compare([str(tmp_path / "baseline")], [str(tmp_path / "vendor")], Options(force=True))
+    forced = compare([str(tmp_path / "baseline")], [str(tmp_path / "vendor")], CompareOptions(force=True))
     assert forced.vendors[0].matching.matched == 20
     assert "temperature 0.6 against 1.0" in forced.warnings[0], "who insists is told all the same"
 
@@ -348,10 +348,10 @@ def test_different_datasets_matched_by_number_are_compared_with_a_warning(tmp_pa
     one = write_results(tmp_path / "a.jsonl", same_rows(20))
     other = [Row(index=row.index, question=f"other {row.index}") for row in same_rows(20)]
     two = write_results(tmp_path / "b.jsonl", other)
-    comparison = compare([str(one)], [str(two)], Options(match=Match.INDEX))
+    comparison = compare([str(one)], [str(two)], CompareOptions(match=Match.INDEX))
     assert comparison.vendors[0].matching.matched == 20
     assert "20 of 20 rows looked at ask something else" in comparison.warnings[0]
-    forced = compare([str(one)], [str(two)], Options(match=Match.INDEX, force=True))
+    forced = compare([str(one)], [str(two)], CompareOptions(match=Match.INDEX, force=True))
     assert forced.warnings == comparison.warnings
 
 
@@ -359,8 +359,8 @@ def test_other_sampling_settings_are_noticed_by_number_too(tmp_path):
     one = write_results(tmp_path / "a.jsonl", same_rows(20))
     two = write_results(tmp_path / "b.jsonl", same_rows(20, temperature=1.0))
     with pytest.raises(InputError, match="temperature"):
-        compare([str(one)], [str(two)], Options(match=Match.INDEX))
-    forced = compare([str(one)], [str(two)], Options(match=Match.INDEX, force=True))
+        compare([str(one)], [str(two)], CompareOptions(match=Match.INDEX))
+    forced = compare([str(one)], [str(two)], CompareOptions(match=Match.INDEX, force=True))
     assert "temperature" in forced.warnings[0]
 
 
@@ -408,13 +408,13 @@ def test_the_same_run_twice_is_refused(tmp_path):
 @pytest.mark.parametrize("options", [{"margin": 0.0}, {"margin": 1.0}, {"alpha": 0.0}, {"alpha": 1.0}])
 def test_senseless_settings_are_refused(options):
     with pytest.raises(UsageError):
-        Options(**options)
+        CompareOptions(**options)
 
 
 def test_a_comparison_is_a_plain_value(tmp_path):
     rows = same_rows(40)
     base, other = write_run(tmp_path / "a", rows), write_run(tmp_path / "b", changed(rows, r1={"called": False}))
-    comparison = compare([str(base)], [str(other)], Options(by=By.TURNS))
+    comparison = compare([str(base)], [str(other)], CompareOptions(by=By.TURNS))
     assert msgspec.json.decode(msgspec.json.encode(comparison), type=type(comparison)) == comparison
 
 
@@ -429,7 +429,7 @@ def test_repeats_are_resampled_together_however_rows_are_matched(tmp_path, match
         for _ in range(2)
     )
     base, other = write_results(tmp_path / "a.jsonl", one), write_results(tmp_path / "b.jsonl", two)
-    vendor = compare([str(base)], [str(other)], Options(match=match)).vendors[0]
+    vendor = compare([str(base)], [str(other)], CompareOptions(match=match)).vendors[0]
     interval = vendor.figure("kappa").interval
     assert interval.upper - interval.lower > 0.2
     assert any("570 rows repeat an earlier question" in note for note in vendor.notes)
@@ -450,8 +450,8 @@ def test_runs_of_different_datasets_are_not_compared_by_number(tmp_path):
         tmp_path / "b", [msgspec.structs.replace(row, question=f"other {row.index}") for row in rows], dataset="d2"
     )
     with pytest.raises(InputError, match="60 of 60 rows looked at"):
-        compare([str(base)], [str(other)], Options(match=Match.INDEX))
-    forced = compare([str(base)], [str(other)], Options(match=Match.INDEX, force=True))
+        compare([str(base)], [str(other)], CompareOptions(match=Match.INDEX))
+    forced = compare([str(base)], [str(other)], CompareOptions(match=Match.INDEX, force=True))
     assert any("different datasets" in warning for warning in forced.warnings)
 
 

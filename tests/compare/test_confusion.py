@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from toolcert.compare.bootstrap import binomial, bootstrap
-from toolcert.compare.confusion import (
+from toolcert.comparison.stats.confusion import (
     METRICS,
     Confusion,
     always_calling,
@@ -17,6 +16,7 @@ from toolcert.compare.confusion import (
     calling_at_random,
     cell,
 )
+from toolcert.comparison.stats.vendor_figures import binomial, bootstrap
 
 VENDOR_A = Confusion(tp=412, fp=22, fn=39, tn=38)
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from compare.making import Row, same_rows, write_results, write_run
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import Sign, VendorComparison
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.result import Sign, VendorComparison
 
 ROWS = same_rows(100)
 

@@ -10,11 +10,10 @@ from zlib import crc32
 import pytest
 
 from compare.making import Row, write_results
-from toolcert.compare import foreign
-from toolcert.compare.foreign import Reading, read_results
-from toolcert.compare.payloads import quick_hashes
-from toolcert.compare.resultrows import Call, Function, decode_answers
-from toolcert.compare.rundata import By, RunData
+from toolcert.comparison.read import older_file as foreign
+from toolcert.comparison.read.older_file import Reading, quick_hashes, read_results
+from toolcert.comparison.read.older_row import Call, Function, decode_answers
+from toolcert.comparison.read.packed_run import By, PackedRun
 from toolcert.core.errors import InputError
 
 
@@ -35,13 +34,15 @@ def usual(tmp_path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in write_results(tmp_path / "usual.jsonl", rows).read_text().splitlines()]
 
 
-def columns(data: RunData) -> list[list[object]]:
+def columns(data: PackedRun) -> list[list[object]]:
     kinds = [data.kinds.kinds[code] for code in data.columns.kind]
     facts = data.columns
     return [list(column) for column in (facts.index, facts.payload, facts.names, facts.tokens, kinds)]
 
 
-def read_both_ways(path: Path, lines: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> tuple[RunData, ...]:
+def read_both_ways(
+    path: Path, lines: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> tuple[PackedRun, ...]:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     fast = read_results(path, "fast", Reading(requests=False))
     monkeypatch.setattr(foreign, "decode_answers", lambda _: None)

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from compare.making import Row, write_results
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import VendorComparison, Verdict
-from toolcert.compare.confusion import Confusion, Trigger
-from toolcert.compare.matching import Match
-from toolcert.compare.options import Options
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.match.partners import Match
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.result import VendorComparison, Verdict
+from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.statistics import Rate
 
 WHO_CALLS = {
@@ -98,7 +98,7 @@ def test_the_second_run_answers_by_another_name(itself):
 
 @pytest.mark.parametrize("options", [{}, {"match": Match.INDEX}, {"trigger": Trigger.FINISH_REASON}])
 def test_the_vendor_against_the_deployment(files, options):
-    vendor = compare([files["run2"], files["run1"]], [files["vendor"]], Options(**options)).vendors[0]
+    vendor = compare([files["run2"], files["run1"]], [files["vendor"]], CompareOptions(**options)).vendors[0]
     assert vendor.cells == Confusion(tp=412, fp=22, fn=39, tn=38)
     assert vendor.figure("f1").value == pytest.approx(0.9311, abs=5e-5)
     assert vendor.figure("f1").always == pytest.approx(0.9376, abs=5e-5)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from compare.making import Row, same_rows, write_results, write_run
-from toolcert.compare.comparing import compare
-from toolcert.compare.matching import Match
-from toolcert.compare.options import Options
-from toolcert.compare.rundata import By
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.match.partners import Match
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.read.packed_run import By
 from toolcert.core.errors import InputError
 from toolcert.core.statistics import Rate
 
@@ -76,21 +76,21 @@ def test_a_request_that_cannot_be_read_is_named(good, tmp_path, damage, match):
     lines[6] = lines[6].replace(*DAMAGES[damage])
     path.write_bytes(b"".join(lines))
     with pytest.raises(InputError, match=r"line 7: not a line|the row at place 7 cannot be read"):
-        compare([good], [str(path)], Options(match=match))
+        compare([good], [str(path)], CompareOptions(match=match))
 
 
 def test_a_number_beyond_all_bounds_is_named_where_it_is_needed(good, tmp_path):
     path = write_results(tmp_path / "damaged.jsonl", same_rows(10))
     path.write_bytes(path.read_bytes().replace(b'"question 7"', b"1e999"))
     assert "line 7:" in refusal(good, path)
-    assert compare([good], [str(path)], Options(match=Match.INDEX)).vendors[0].matching.matched == 10
+    assert compare([good], [str(path)], CompareOptions(match=Match.INDEX)).vendors[0].matching.matched == 10
 
 
 def test_tools_that_are_no_list_are_none(tmp_path):
     path = write_results(tmp_path / "odd.jsonl", same_rows(10))
     path.write_text(re.sub(r'"tools": \[.*?\}\}\}\]', '"tools": true', path.read_text()))
     other = write_results(tmp_path / "other.jsonl", same_rows(10))
-    options = Options(match=Match.INDEX, by=By.N_TOOLS)
+    options = CompareOptions(match=Match.INDEX, by=By.N_TOOLS)
     assert [group.name for group in compare([str(path)], [str(other)], options).vendors[0].groups] == ["0"]
 
 
@@ -194,7 +194,7 @@ def test_answers_of_odd_shapes_are_read_not_refused(tmp_path, message):
     odd = tmp_path / "odd.jsonl"
     second = write_results(tmp_path / "two.jsonl", [Row(index=2)]).read_text()
     odd.write_text(odd_answer(**message) + second)
-    vendor = compare([str(base)], [str(odd)], Options(force=True)).vendors[0]
+    vendor = compare([str(base)], [str(odd)], CompareOptions(force=True)).vendors[0]
     assert vendor.matching.matched == 2
     assert vendor.compared + vendor.missing.vendor_failed == 2
 

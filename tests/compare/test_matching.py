@@ -6,8 +6,8 @@ from array import array
 
 import pytest
 
-from toolcert.compare.columns import Columns
-from toolcert.compare.matching import NOBODY, Match, count_repeats, find_partners
+from toolcert.comparison.match.partners import NOBODY, Match, count_repeats, find_partners
+from toolcert.comparison.read.columns import Columns
 
 
 def columns(numbers: list[int], contents: list[int] | None = None) -> Columns:

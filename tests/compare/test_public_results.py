@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import RowKind, Standing, Verdict
-from toolcert.compare.confusion import Confusion, Trigger
-from toolcert.compare.matching import Match
-from toolcert.compare.options import Options
-from toolcert.compare.rundata import By
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.match.partners import Match
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.read.packed_run import By
+from toolcert.comparison.result import RowKind, Standing, Verdict
+from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.statistics import Rate
 
 pytestmark = pytest.mark.needs("shared")
@@ -124,7 +124,7 @@ def test_the_telling_rows_come_with_both_answers(against_vendor):
 
 def test_matching_by_index_gives_the_same_figures(results, against_vendor):
     by_index = compare(
-        [results["official-run2"], results["official-run1"]], [results["vendor-a"]], Options(match=Match.INDEX)
+        [results["official-run2"], results["official-run1"]], [results["vendor-a"]], CompareOptions(match=Match.INDEX)
     ).vendors[0]
     assert by_index.cells == against_vendor.cells
     assert by_index.schema == against_vendor.schema
@@ -132,13 +132,13 @@ def test_matching_by_index_gives_the_same_figures(results, against_vendor):
 
 
 def test_by_finish_reason_the_figures_are_the_same_here(results, against_vendor):
-    older = Options(trigger=Trigger.FINISH_REASON)
+    older = CompareOptions(trigger=Trigger.FINISH_REASON)
     by_reason = compare([results["official-run2"]], [results["vendor-a"]], older).vendors[0]
     assert by_reason.cells == against_vendor.cells
 
 
 def test_figures_apart_for_each_number_of_tools(results):
-    vendor = compare([results["official-run2"]], [results["vendor-a"]], Options(by=By.N_TOOLS)).vendors[0]
+    vendor = compare([results["official-run2"]], [results["vendor-a"]], CompareOptions(by=By.N_TOOLS)).vendors[0]
     assert {group.name: round(group.cells.n) for group in vendor.groups} == {"1": 363, "2": 148}
     assert sum(group.cells.tp for group in vendor.groups) == vendor.cells.tp
 

@@ -9,16 +9,21 @@ from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from toolcert.compare.paired import (
+from toolcert.comparison.stats.significance import (
     Discordance,
     MarginOutcome,
+    binomial_tail,
+    chance_to_find,
+    excess,
+    holm,
     judge_margin,
+    mcnemar,
+    mcnemar_more,
+    plan,
     rows_to_decide,
     score,
     tango,
 )
-from toolcert.compare.power import chance_to_find, plan
-from toolcert.compare.significance import binomial_tail, excess, holm, mcnemar, mcnemar_more
 from toolcert.core.errors import UsageError
 from toolcert.core.statistics import Interval
 

@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from compare.making import Row, same_rows, write_run
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import VendorComparison, Verdict
-from toolcert.compare.paired import Discordance, rows_to_show
-from toolcert.compare.significance import mcnemar
-from toolcert.compare.verdict import p_words
+from toolcert.comparison.judge.vendor_verdict import p_words
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.result import VendorComparison, Verdict
+from toolcert.comparison.stats.significance import Discordance, mcnemar, rows_to_show
 
 CALLING = [Row(index=index) for index in range(1, 401)]
 SILENT = [Row(index=index, called=False) for index in range(1, 401)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcert.core.secrets import passwords_in, without_password
-from toolcert.settings.argv import without_secrets
+from toolcert.runs.provenance import without_secrets
 
 SECRET = "hunter2-very"
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.examples import examples
-from toolcert.core.jsontext import MAX_DEPTH, NotJson, parse_json
+from toolcert.core.json_text import MAX_DEPTH, NotJson, parse_json
 from toolcert.core.schema import Bucket, Judgement, SchemaJudge
 
 WEATHER = {

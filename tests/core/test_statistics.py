@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolcert.core.quantiles import Quantiles
+from toolcert.core.sequential import SequentialTest
 from toolcert.core.statistics import (
     Certainty,
     Rate,
@@ -19,8 +21,6 @@ from toolcert.core.statistics import (
     runs_needed,
     wilson,
 )
-from toolcert.core.statistics_quantiles import Quantiles
-from toolcert.core.statistics_sequential import SequentialTest
 
 
 @pytest.mark.parametrize(("k", "n", "lower", "upper"), [(10, 10, 0.7225, 1.0), (83, 84, 0.936, 0.998)])
@@ -179,7 +179,7 @@ def test_no_science_library_is_loaded_for_reliability():
     import subprocess
     import sys
 
-    modules = "statistics, statistics_sequential, statistics_quantiles, schema"
+    modules = "statistics, sequential, quantiles, schema"
     heavy = ("scipy", "numpy", "jsonschema_rs")
     code = f"import sys; from toolcert.core import {modules}; sys.exit(any(name in sys.modules for name in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

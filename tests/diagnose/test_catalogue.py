@@ -10,8 +10,7 @@ import pytest
 import toolcert
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.diagnose import catalogue, finding, kind_of
-from toolcert.diagnose.areas import AREAS, area_of, by_area
-from toolcert.diagnose.registry import declare
+from toolcert.diagnose.checks.registry import AREAS, area_of, by_area, declare
 
 KINDS = list(catalogue())
 SOURCES = Path(toolcert.__file__).parent

@@ -9,7 +9,7 @@ import pytest
 from diagnose.answers import asked, codes, said
 from toolcert.core.exchanges import Exchange
 from toolcert.diagnose import examine
-from toolcert.diagnose.identity import same_model
+from toolcert.diagnose.checks.identity import same_model
 
 SAME = [
     ("gpt-4o", "gpt-4o-2024-08-06"),

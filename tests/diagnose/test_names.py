@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcert.diagnose.names import meant_tool
+from toolcert.diagnose.judgement import meant_tool
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.needs("shared")
 
 def answered(shared: Path, run: str) -> Iterator[tuple[int, Request, Reply]]:
     """The answered rows of a run, each read as if it came over the wire."""
-    reading = pytest.importorskip("toolcert.wire.reading")
+    reading = pytest.importorskip("toolcert.protocol.reply")
     with (shared / "data/vendor-results" / f"{run}.jsonl").open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["status"] == "success":

@@ -16,7 +16,7 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.requests import Request
 from toolcert.diagnose import examine, kind_of
 from toolcert.diagnose.excerpts import MOST
-from toolcert.wire.reading import read_reply
+from toolcert.protocol.reply import read_reply
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),

@@ -23,7 +23,7 @@ from support.walking import blocks, replaced
 from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.targets import ModelInfo
 from toolcert.simulate import Vendor
-from toolcert.simulate.personas import MALFORMED, SCORING
+from toolcert.simulate.persona import MALFORMED, SCORING
 
 pytestmark = pytest.mark.heavy  # starts many processes; `make test-fast` does without
 

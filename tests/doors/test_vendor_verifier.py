@@ -183,7 +183,7 @@ def test_a_file_without_rows_is_said_to_be_one(folder: Path) -> None:
 def test_rows_left_by_an_endpoint_that_died_fail_without_a_line_each(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcert.verify.job.OutageWatch", lambda: OutageWatch(cases=3, seconds=0.0))
+    monkeypatch.setattr("toolcert.verification.run.job.OutageWatch", lambda: OutageWatch(cases=3, seconds=0.0))
     write_rows(folder / "rows.jsonl", [row(n) for n in range(30)])
     with Vendor(models=["faithful"]) as vendor:
         url = vendor.url

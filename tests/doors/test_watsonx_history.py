@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from toolcert.history.older_columns import REGISTRY, RESULTS, SUMMARY
-from toolcert.simulate.watsonx.vendor import WatsonxVendor
+from toolcert.history.csv_import import REGISTRY, RESULTS, SUMMARY
+from toolcert.simulate.watsonx.service import WatsonxVendor
 from watsonx_tool_tester.cli import cli
 
 GRANITE, LLAMA = "ibm/granite-20b-instruct", "meta-llama/llama-2-70b-chat"

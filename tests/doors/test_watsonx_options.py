@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from support.greeting import greeter
 from support.scripted import Scripted
 from toolcert.simulate import Vendor
-from toolcert.simulate.litellm import LiteLlmVendor
-from toolcert.simulate.watsonx.vendor import WatsonxVendor
+from toolcert.simulate.litellm_proxy import LiteLlmVendor
+from toolcert.simulate.watsonx.service import WatsonxVendor
 from watsonx_tool_tester import Config, ModelTester
 from watsonx_tool_tester import cli as door
 from watsonx_tool_tester.cli import cli

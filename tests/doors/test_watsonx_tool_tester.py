@@ -19,8 +19,8 @@ from support.litellm_proxy import MASTER_KEY, litellm_proxy
 from support.scripted import Answer, Received, Scripted, refusal
 from support.walking import blocks, commands, replaced
 from toolcert.simulate import Vendor
-from toolcert.simulate.litellm import LiteLlmVendor
-from toolcert.simulate.watsonx.vendor import WatsonxVendor
+from toolcert.simulate.litellm_proxy import LiteLlmVendor
+from toolcert.simulate.watsonx.service import WatsonxVendor
 from watsonx_tool_tester import (
     RELIABILITY_THRESHOLD,
     BaseClient,

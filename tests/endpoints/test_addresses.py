@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcert.core.requests import RequestKind
-from toolcert.endpoints.addresses import api_roots, door, endpoint_name
+from toolcert.endpoints.api_url import api_roots, door, endpoint_name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcert.endpoints.capabilities import declared_tools, why_no_chat
+from toolcert.endpoints.dialects.model_list import declared_tools, why_no_chat
 
 
 @pytest.mark.parametrize(

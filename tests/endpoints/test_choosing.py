@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from toolcert.core.errors import ConfigurationError, UsageError
-from toolcert.endpoints.choosing import Chosen, choose_endpoints
 from toolcert.endpoints.presets import presets
 from toolcert.endpoints.registry import dialect_names
+from toolcert.endpoints.spec import ChosenEndpoint, choose_endpoints
 from toolcert.settings import load_config, resolve
 from toolcert.settings.options import ASKING, CONNECTION, ENDPOINT_KEYS, names
 
@@ -42,7 +42,7 @@ def choose(tmp_path: Path) -> Any:
     path = tmp_path / "toolcert.toml"
     path.write_text(CONFIG)
 
-    def call(*endpoints: str, environment: dict[str, str] | None = None, **given: Any) -> list[Chosen]:
+    def call(*endpoints: str, environment: dict[str, str] | None = None, **given: Any) -> list[ChosenEndpoint]:
         environment = {"MINE_KEY": "key-of-mine", **(environment or {})}
         settings = resolve(ALL, given, environment=environment, config=load_config(str(path)))
         return choose_endpoints(settings, endpoints)

@@ -9,9 +9,8 @@ import pytest
 
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.requests import Request
-from toolcert.endpoints.adaptation import refused_parameter, without
-from toolcert.endpoints.error_texts import LONGEST, read_error_text
-from toolcert.endpoints.meanings import kind_of_error
+from toolcert.endpoints.dialects.adaptation import refused_parameter, without_parameter
+from toolcert.endpoints.dialects.error_answer import LONGEST, kind_of_error, read_error_text
 
 
 def text_of(body: object) -> str:
@@ -195,7 +194,7 @@ def test_which_parameter_was_refused(error: dict[str, str], parameter: str | Non
 
 
 def test_max_tokens_is_sent_under_its_newer_name() -> None:
-    adapted = without(Request(body=BODY), "max_tokens")
+    adapted = without_parameter(Request(body=BODY), "max_tokens")
     assert adapted.request.body["max_completion_tokens"] == 5
     assert "max_tokens" not in adapted.request.body
     assert adapted.note == "sent max_completion_tokens instead of max_tokens, which the server refuses"

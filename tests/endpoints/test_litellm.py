@@ -11,7 +11,7 @@ from toolcert.core.requests import Request
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.endpoints.registry import open_endpoint
-from toolcert.wire.retry import RetryPolicy
+from toolcert.http.retry import RetryPolicy
 
 KEY = Secret("sk-test-0123456789", source="LITELLM_API_KEY")
 

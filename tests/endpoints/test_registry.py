@@ -10,9 +10,9 @@ import pytest
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints import registry
-from toolcert.endpoints.azure import AzureDialect
-from toolcert.endpoints.litellm import LiteLlmDialect
-from toolcert.endpoints.openai import OpenAiDialect
+from toolcert.endpoints.dialects.azure import AzureDialect
+from toolcert.endpoints.dialects.litellm import LiteLlmDialect
+from toolcert.endpoints.dialects.openai import OpenAiDialect
 from toolcert.endpoints.registry import dialect_names, open_endpoint, register
 
 
@@ -56,7 +56,7 @@ async def test_registered() -> None:
 async def test_brought_by_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An installed distribution with an entry point in `toolcert.dialects` is found without being named anywhere."""
     (tmp_path / "hush.py").write_text(
-        "from toolcert.endpoints.openai import OpenAiDialect\nclass Hush(OpenAiDialect):\n    pass\n"
+        "from toolcert.endpoints.dialects.openai import OpenAiDialect\nclass Hush(OpenAiDialect):\n    pass\n"
     )
     metadata = tmp_path / "hush-1.0.dist-info"
     metadata.mkdir()

@@ -6,13 +6,13 @@ import pytest
 
 from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.targets import ModelInfo
-from toolcert.endpoints.selecting import Selection, choose
+from toolcert.endpoints.model_selection import ModelSelection, choose
 from toolcert.settings.patterns import Patterns
 
 LISTED = [ModelInfo(id="a"), ModelInfo(id="[b]c"), ModelInfo(id="embed", can_chat=False, why_not="an embedding model")]
 
 
-def chosen(*wanted: str, without: str = "", listed: list[ModelInfo] = LISTED, every: bool = False) -> Selection:
+def chosen(*wanted: str, without: str = "", listed: list[ModelInfo] = LISTED, every: bool = False) -> ModelSelection:
     return choose("e", listed, Patterns(wanted), Patterns([without] if without else []), every=every)
 
 

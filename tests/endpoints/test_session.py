@@ -14,8 +14,8 @@ from toolcert.core.requests import Request
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.registry import open_endpoint
-from toolcert.wire.reading import read_reply
-from toolcert.wire.retry import RetryPolicy
+from toolcert.http.retry import RetryPolicy
+from toolcert.protocol.reply import read_reply
 
 KEY = Secret("sk-test-0123456789", source="TEST_KEY")
 

@@ -15,11 +15,10 @@ from toolcert.core.exchanges import Exchange, FaultKind
 from toolcert.core.requests import Request
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
-from toolcert.endpoints.iam import TokenSource
-from toolcert.endpoints.regions import region_of
+from toolcert.endpoints.dialects.ibm_cloud import TokenSource, region_of
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
-from toolcert.wire.retry import RetryPolicy
+from toolcert.http.retry import RetryPolicy
 
 KEY = Secret("ibm-key-0123456789", source="WATSONX_API_KEY")
 

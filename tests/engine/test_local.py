@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from toolcert.core.cases import Case
+from toolcert.core.cases import Case, Outcome
 from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
 from toolcert.core.manifest import Manifest
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
+from toolcert.engine.interfaces import OnAttempt, Session
 from toolcert.engine.local import LocalEngine
-from toolcert.engine.plan import OnAttempt, Session
 
 BUSY = Fault(kind=FaultKind.RATE_LIMITED, message="busy", status=429)
 STARTED = RunStarted(manifest=Manifest(run="r", job="probe", started_at=0.0, toolcert="0"), total=None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support.probing import probe_models
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Exchange, Fault, FaultKind
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, Record
 from toolcert.core.requests import Request
 from toolcert.engine.outage import OutageWatch

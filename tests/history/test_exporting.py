@@ -10,7 +10,7 @@ import pytest
 
 from support.histories import GOOD, Counts, day_of, seen, stored
 from toolcert.core.errors import OutputError
-from toolcert.history.exporting import export_jsonl, export_parquet
+from toolcert.history.export import export_jsonl, export_parquet
 from toolcert.history.observation import Observation
 from toolcert.history.store import HistoryStore
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from toolcert.core.errors import InputError
-from toolcert.history.csv_export import export_csv, is_reliable
-from toolcert.history.csv_import import import_csv
-from toolcert.history.days import DayStatus
+from toolcert.history.csv_import import PROVIDER, REGISTRY, RESULTS, SUMMARY, import_csv
+from toolcert.history.daily_status import DayStatus
+from toolcert.history.export import export_csv, is_reliable
 from toolcert.history.observation import HELLO, Observation, StoredRun
-from toolcert.history.older_columns import PROVIDER, REGISTRY, RESULTS, SUMMARY
 from toolcert.history.overview import overview
 from toolcert.history.store import HistoryStore
 

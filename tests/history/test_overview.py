@@ -9,12 +9,10 @@ import pytest
 from support.histories import GOOD, TELLING, made, stored
 from toolcert.core.errors import InputError
 from toolcert.history.changes import ChangeKind
-from toolcert.history.choosing import matching
-from toolcert.history.days import DayStatus
+from toolcert.history.daily_status import DayStatus, size_for, stretches
 from toolcert.history.observation import Observation, StoredRun
-from toolcert.history.overview import overview
+from toolcert.history.overview import matching, overview
 from toolcert.history.store import HistoryStore
-from toolcert.history.stretches import size_for, stretches
 
 NAMES = ["ibm/granite-8b", "meta/llama-70b", "meta/llama-8b"]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from support.probing import probe_models
 from toolcert.core.targets import ModelInfo
-from toolcert.history.days import DayStatus
+from toolcert.history.daily_status import DayStatus
+from toolcert.history.observation import observations, stored_run
 from toolcert.history.overview import overview
-from toolcert.history.recording import observations, stored_run
 from toolcert.history.store import HistoryStore
-from toolcert.reports.history_words import standing_lines
+from toolcert.reports.history.phrases import standing_lines
 from toolcert.simulate import Vendor
 
 

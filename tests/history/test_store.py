@@ -14,11 +14,9 @@ from sqlalchemy import text
 
 from toolcert.core.errors import ConfigurationError, InputError
 from toolcert.core.findings import Severity
-from toolcert.history.migrations import bring_up_to_date
+from toolcert.history.database import SCHEMA_VERSION, bring_up_to_date, open_engine, shown
 from toolcert.history.observation import Observation, SeenFinding, StoredRun
-from toolcert.history.opening import open_engine, shown
 from toolcert.history.store import HistoryStore
-from toolcert.history.tables import SCHEMA_VERSION
 
 
 def run(name: str, day: str = "2026-01-02") -> StoredRun:

@@ -10,7 +10,7 @@ import pytest
 from toolcert.core.statistics import Rate
 from toolcert.history.changes import ChangeKind, latest_changes, outages
 from toolcert.history.csv_import import import_csv
-from toolcert.history.days import Day, DayStatus, ModelHistory, histories
+from toolcert.history.daily_status import Day, DayStatus, ModelHistory, histories
 from toolcert.history.drift import Metric, find_drift, walk_range
 from toolcert.history.observation import Observation
 from toolcert.history.store import HistoryStore

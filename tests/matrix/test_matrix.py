@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcert.core.cases import Case
+from toolcert.core.cases import Case, Outcome
 from toolcert.core.exchanges import Exchange
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
 from toolcert.core.targets import EndpointSpec, Timeouts
@@ -17,12 +16,12 @@ from toolcert.diagnose import catalogue, examine, kind_of
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
 from toolcert.probes.registry import all_probes
-from toolcert.probes.work import ProbeWork
+from toolcert.probes.run.live_conversation import ProbeWork
+from toolcert.protocol.reply import read_reply
 from toolcert.simulate import Vendor, situations
+from toolcert.simulate.fault_matrix import SHOWN_ELSEWHERE, VARIANTS, matrix
 from toolcert.simulate.faults import Fault, Mode, SeenBy, all_faults
-from toolcert.simulate.matrix import SHOWN_ELSEWHERE, VARIANTS, matrix
 from toolcert.simulate.situations import Situation
-from toolcert.wire.reading import read_reply
 
 FAITHFUL = "faithful"
 FAULTS = list(all_faults())

@@ -7,13 +7,11 @@ import random
 import pytest
 
 from support.probing import probe_models
-from toolcert.core.cases import Case
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Case, Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
-from toolcert.probes.plan import ProbePlan
 from toolcert.probes.registry import find_probe
-from toolcert.probes.track import DECIDED
+from toolcert.probes.run.schedule import DECIDED, ProbePlan
 from toolcert.simulate import Vendor
 
 pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without

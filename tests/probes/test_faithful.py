@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from support.probing import Probed, probe_models
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.probes.registry import all_probes, find_probe
-from toolcert.probes.scorecard import Category, CellState, Recommendation
+from toolcert.probes.summary.scorecard import Category, CellState, Recommendation
 from toolcert.simulate import Vendor
 
 FAITHFUL = ["faithful", "reasoner", "kimi-faithful", "refuses-max-tokens", "refuses-temperature"]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from support.probing import probe_models
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.probes.registry import find_probe
-from toolcert.probes.scorecard import CellState
+from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import all_faults
 

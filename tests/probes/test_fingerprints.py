@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.probing import probe_models
 from support.scripted import Scripted, completion, in_turn
 from toolcert.core.findings import Severity
-from toolcert.history.recording import observations, stored_run
+from toolcert.history.observation import observations, stored_run
 from toolcert.simulate import Vendor
 
 CHANGED = "identity.fingerprint_changed"

@@ -9,9 +9,9 @@ import pytest
 
 from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.probes.calling.hello_world import GREETINGS, greet
-from toolcert.probes.scorecard import Category, CellState
+from toolcert.probes.summary.scorecard import Category, CellState
 from toolcert.simulate import Vendor
 
 

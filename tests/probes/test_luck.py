@@ -9,7 +9,7 @@ import pytest
 
 from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.core.values import JsonObject
 
 USAGE = {"usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}}

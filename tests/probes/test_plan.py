@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
-from toolcert.core.cases import Case
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Case, Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.local import skipped
-from toolcert.probes.plan import ProbePlan
 from toolcert.probes.registry import find_probe, with_needs
+from toolcert.probes.run.schedule import ProbePlan
 
 Answering = Callable[[Case], Record]
 

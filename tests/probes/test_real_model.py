@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from support.probing import Probed, probe_models
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.core.records import Record
-from toolcert.probes.live import ProbeSettings
-from toolcert.probes.scorecard import Category, CellState
+from toolcert.probes.run.live_conversation import ProbeSettings
+from toolcert.probes.summary.scorecard import Category, CellState
 from toolcert.simulate.local_model import local_model
 
 MODEL = "smollm2-135m"

@@ -6,8 +6,8 @@ import pytest
 
 from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
+from toolcert.core.cases import Outcome
 from toolcert.core.findings import Severity
-from toolcert.core.outcomes import Outcome
 from toolcert.simulate import Vendor
 
 

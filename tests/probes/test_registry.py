@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 from support.probing import probe_models
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import UsageError
-from toolcert.core.outcomes import Outcome
 from toolcert.probes import registry
 from toolcert.probes.base import GROUPS
 from toolcert.probes.registry import all_probes, find_probe, load_modules, register
@@ -23,11 +23,11 @@ NEW_PROBE = dedent(
     from __future__ import annotations
 
     from toolcert.core.requests import tool, user
-    from toolcert.probes.asking import answered
+    from toolcert.probes.oracle import answered
     from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
     from toolcert.probes.oracle import equals, valid_calls, why_not_called
     from toolcert.probes.registry import probe
-    from toolcert.probes.tools import described, parameters
+    from toolcert.probes.sample_tools import described, parameters
 
     REMIND = tool("remind_me", "Set a reminder.", parameters(date=described("Date as YYYY-MM-DD")))
 
@@ -98,7 +98,7 @@ def test_every_probe_says_what_it_is_costs_and_means(probe: object) -> None:
     assert found.meaning.endswith(".")
     assert 1 <= found.requests <= 10
     assert all(find_probe(need).name == need for need in found.needs)
-    assert type(found).__module__ == f"toolcert.probes.{found.group}.{found.name}"
+    assert type(found).__module__.startswith(f"toolcert.probes.{found.group}.")
 
 
 def test_the_probes_of_the_specification_are_all_there() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.statistics import Certainty
-from toolcert.probes.reliability import CellTally
-from toolcert.probes.scorecard import Cell, CellState
+from toolcert.probes.summary.cell_tally import CellTally
+from toolcert.probes.summary.scorecard import Cell, CellState
 
 
 def record_of(

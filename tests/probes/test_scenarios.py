@@ -8,11 +8,11 @@ from textwrap import dedent
 import pytest
 
 from support.probing import probe_models
-from toolcert.api.probing import ProbeOptions, probe_async
+from toolcert.api.probe import ProbeOptions, probe_async
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, ScenarioError, UsageError
-from toolcert.core.outcomes import Outcome
 from toolcert.probes.scenarios import load_scenarios
-from toolcert.probes.scenarios.values import Accepted
+from toolcert.probes.scenarios.script import Accepted
 from toolcert.probes.suites import choose_probes
 from toolcert.simulate import Vendor
 

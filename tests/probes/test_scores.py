@@ -6,11 +6,11 @@ import pytest
 
 from support.probing import probe_models
 from support.scripted import Answer, Scripted, completion, refusal
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.core.targets import ModelInfo
-from toolcert.probes.scorecard import Category, CellState, Recommendation
+from toolcert.probes.summary.scorecard import Category, CellState, Recommendation
 from toolcert.simulate import Vendor
-from toolcert.simulate.personas import MALFORMED
+from toolcert.simulate.persona import MALFORMED
 
 SCORES = [
     ("score-100", 100, Recommendation.RECOMMENDED),

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.probes.registry import all_probes
-from toolcert.probes.reliability import CellTally
-from toolcert.probes.scorecard import Recommendation, Score
-from toolcert.probes.scoring import score_of
 from toolcert.probes.suites import SUITES, Suite, choose_probes, find_suite, weights_of
+from toolcert.probes.summary.cell_tally import CellTally
+from toolcert.probes.summary.score import score_of
+from toolcert.probes.summary.scorecard import Recommendation, Score
 
 AGENT = SUITES["agent"]
 NAMES = tuple(AGENT.weights)

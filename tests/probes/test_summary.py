@@ -6,21 +6,21 @@ import msgspec
 import pytest
 
 from support.probing import probe_models
+from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.diagnose import finding
-from toolcert.probes.gates import failed_gates
-from toolcert.probes.latency import MOST_SAMPLES, Times
-from toolcert.probes.scorecard import Category, ProbeSummary, Rate
-from toolcert.probes.summary import Summariser, summarise
-from toolcert.probes.wording import further_lines
-from toolcert.reports.verdicts import verdict_of
+from toolcert.probes.summary.cell_tally import MOST_SAMPLES, Times
+from toolcert.probes.summary.gate import failed_gates
+from toolcert.probes.summary.scorecard import Category, ProbeSummary, Rate
+from toolcert.probes.summary.sentences import further_lines
+from toolcert.probes.summary.summariser import Summariser, summarise
+from toolcert.reports.probe.phrases import verdict_of
 from toolcert.runs.encoding import decode_head, decode_record, encode_record
 from toolcert.simulate import Vendor
-from toolcert.simulate.personas import DEMO
+from toolcert.simulate.persona import DEMO
 
 
 def manifest_of(*models: str, probes: tuple[str, ...] = ("basic",), **more: object) -> Manifest:

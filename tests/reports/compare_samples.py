@@ -7,9 +7,9 @@ from pathlib import Path
 
 from compare.making import Row, write_run
 from reports.hostile import HOSTILE
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import Comparison
-from toolcert.compare.options import Options
+from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.result import Comparison
 
 
 def make_comparison(folder: Path, *, vendors: int = 1, rows: int = 200, hostile: bool = False) -> Comparison:
@@ -20,7 +20,7 @@ def make_comparison(folder: Path, *, vendors: int = 1, rows: int = 200, hostile:
     others = [
         write_run(folder / f"vendor-{n}{label}", _rows(rows, 0.12 * n, 9 + n, text)) for n in range(1, vendors + 1)
     ]
-    return compare([str(path) for path in baselines], [str(path) for path in others], Options())
+    return compare([str(path) for path in baselines], [str(path) for path in others], CompareOptions())
 
 
 def _rows(count: int, drift: float, seed: int, text: str) -> list[Row]:

@@ -10,7 +10,7 @@ import pytest
 
 from reports.compare_samples import make_comparison
 from reports.verify_samples import write_verify_run
-from toolcert.compare.comparison import Comparison
+from toolcert.comparison.result import Comparison
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page

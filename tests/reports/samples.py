@@ -7,7 +7,7 @@ import random
 from reports.hostile import HOSTILE, HUGE, SURROGATE
 from toolcert.core.findings import Severity
 from toolcert.core.targets import EndpointSpec
-from toolcert.probes.scorecard import (
+from toolcert.probes.summary.scorecard import (
     Category,
     Cause,
     Cell,

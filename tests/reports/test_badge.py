@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from reports.samples import probe_summary
-from toolcert.compare.comparison import Comparison, Verdict
+from toolcert.comparison.result import Comparison, Verdict
 from toolcert.reports.formats import render
-from toolcert.verify.figures import Rows, Share, VerifySummary
-from toolcert.verify.summary import summarise
+from toolcert.verification.summary.figures import Rows, Share, VerifySummary
+from toolcert.verification.summary.tally import summarise
 
 
 def badge(job: str, summary: object) -> dict[str, object]:

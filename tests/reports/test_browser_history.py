@@ -10,9 +10,8 @@ from playwright.sync_api import Page, expect
 
 from reports.samples import probe_summary
 from support.histories import TELLING, made
-from toolcert.reports.extras import Extras
-from toolcert.reports.formats import render
-from toolcert.reports.html.history_page import history_html, history_section
+from toolcert.reports.formats import Extras, render
+from toolcert.reports.history.html import history_html, history_section
 
 pytestmark = pytest.mark.needs("browser")
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from toolcert.compare.comparison import Comparison
-from toolcert.reports.extras import Extras
-from toolcert.reports.formats import render
-from toolcert.verify.summary import summarise
+from toolcert.comparison.result import Comparison
+from toolcert.reports.formats import Extras, render
+from toolcert.verification.summary.tally import summarise
 
 pytestmark = pytest.mark.needs("browser")
 

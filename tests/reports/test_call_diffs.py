@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolcert.compare.comparison import GivenAnswer, MadeCall
-from toolcert.reports.html.compare.diff import call_diffs
+from toolcert.comparison.result import GivenAnswer, MadeCall
+from toolcert.reports.compare.differences import call_diffs
 
 
 def answer(*calls: tuple[str, str]) -> GivenAnswer:

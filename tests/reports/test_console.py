@@ -14,20 +14,30 @@ from rich.console import Console
 
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
-from toolcert.compare.comparison import Comparison
+from toolcert.comparison.result import Comparison
 from toolcert.core.statistics import Certainty
 from toolcert.core.targets import EndpointSpec
-from toolcert.probes.scorecard import Usage
-from toolcert.reports.console_compare import compare_lines
-from toolcert.reports.console_probe import print_probe
-from toolcert.reports.console_record import print_record
-from toolcert.reports.console_verify import print_verify
-from toolcert.reports.labels import vendors_side_by_side
-from toolcert.reports.text import clock, cut, duration, fit, listed, seconds, shorten, visible, visible_lines, width_of
-from toolcert.reports.verdicts import still_open
-from toolcert.verify.lookup import find_row
-from toolcert.verify.rejudge import manifest_of
-from toolcert.verify.summary import summarise
+from toolcert.probes.summary.scorecard import Usage
+from toolcert.reports.compare.console import compare_lines
+from toolcert.reports.console.record import print_record
+from toolcert.reports.display_text import (
+    clock,
+    cut,
+    duration,
+    fit,
+    listed,
+    seconds,
+    shorten,
+    visible,
+    visible_lines,
+    width_of,
+)
+from toolcert.reports.probe.console import print_probe, vendors_side_by_side
+from toolcert.reports.probe.phrases import still_open
+from toolcert.reports.verify.console import print_verify
+from toolcert.verification.rejudgement import manifest_of
+from toolcert.verification.single_row import find_row
+from toolcert.verification.summary.tally import summarise
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from reports.samples import probe_summary
-from toolcert.compare.comparison import Comparison
-from toolcert.reports.csv_text import LONGEST, figure, harmless
-from toolcert.reports.extras import NOTHING, Extras
-from toolcert.reports.formats import render
-from toolcert.verify.summary import summarise
+from toolcert.comparison.result import Comparison
+from toolcert.reports.display_text import LONGEST_CELL, cell_figure, harmless_cell
+from toolcert.reports.formats import NOTHING, Extras, render
+from toolcert.verification.summary.tally import summarise
 
 
 def table(job: str, summary: object, extras: Extras = NOTHING) -> list[dict[str, str]]:
@@ -42,21 +41,21 @@ def test_a_line_per_row(verify_run: Path) -> None:
 
 def test_a_line_per_vendor_and_figure(comparison: Comparison) -> None:
     lines = table("compare", comparison)
-    assert [line["figure"] for line in lines] == [figure.name for figure in comparison.vendors[0].figures]
+    assert [line["figure"] for line in lines] == [cell_figure.name for cell_figure in comparison.vendors[0].figures]
     assert all(line["ceiling"] for line in lines)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\x00=1"])
 def test_no_cell_can_become_a_formula(text: str) -> None:
-    assert str(harmless(text))[0] not in "=+-@\t\r"
-    assert not str(harmless(text)).lstrip(" \u2007\u00a0").startswith(("=", "+", "-", "@"))
+    assert str(harmless_cell(text))[0] not in "=+-@\t\r"
+    assert not str(harmless_cell(text)).lstrip(" \u2007\u00a0").startswith(("=", "+", "-", "@"))
 
 
 def test_numbers_stay_numbers() -> None:
-    assert harmless(-3) == -3
-    assert harmless(True) == "true"
-    assert str(harmless(figure(-0.88236))) == "-0.8824"
-    assert str(harmless(figure(-0.00001))) == "0.0000"
+    assert harmless_cell(-3) == -3
+    assert harmless_cell(True) == "true"
+    assert str(harmless_cell(cell_figure(-0.88236))) == "-0.8824"
+    assert str(harmless_cell(cell_figure(-0.00001))) == "0.0000"
 
 
 def test_hostile_text_stays_in_its_cell(hostile_verify_run: Path, hostile_comparison: Comparison) -> None:
@@ -69,5 +68,5 @@ def test_hostile_text_stays_in_its_cell(hostile_verify_run: Path, hostile_compar
     assert [len(lines) for lines in tables] == [3 * 35, 60, 22]
     for cell in (cell for lines in tables for line in lines for cell in line.values()):
         assert not cell.startswith(("=", "+", "@", "-")) or re.fullmatch(r"-0\.\d{4}", cell)
-        assert len(cell) <= LONGEST + 1
+        assert len(cell) <= LONGEST_CELL + 1
         assert not set(cell) & set("\x00\x1b\n\r\u202e")

@@ -9,13 +9,13 @@ import pytest
 
 from support.histories import GOOD, TELLING, Counts, made, stored
 from toolcert.history.csv_import import import_csv
-from toolcert.history.days import DayStatus
+from toolcert.history.daily_status import DayStatus
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
-from toolcert.reports.history_words import chance, window_text
-from toolcert.reports.html.charts.days import Mark, days_chart
-from toolcert.reports.html.history.notes import Note, notes
-from toolcert.reports.html.history_page import history_html, history_section
+from toolcert.reports.history.html import history_html, history_section
+from toolcert.reports.history.notes import Note, notes
+from toolcert.reports.history.phrases import chance, window_text
+from toolcert.reports.html.charts.calendar import Mark, days_chart
 
 
 @pytest.fixture

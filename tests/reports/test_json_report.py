@@ -12,13 +12,12 @@ from jsonschema import Draft202012Validator
 from reports.samples import probe_summary
 from support.histories import TELLING, made
 from toolcert import Endpoint, ProbeOptions, probe
-from toolcert.compare.comparison import Comparison
-from toolcert.reports.extras import NOTHING, Extras
-from toolcert.reports.formats import render
-from toolcert.reports.json_history import document
-from toolcert.reports.schemas import REPORTS
+from toolcert.comparison.result import Comparison
+from toolcert.reports.formats import NOTHING, Extras, render
+from toolcert.reports.history.json import history_json
+from toolcert.reports.json_schemas import REPORTS
 from toolcert.simulate import Vendor
-from toolcert.verify.summary import summarise
+from toolcert.verification.summary.tally import summarise
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "schemas"
 
@@ -81,7 +80,7 @@ def test_half_a_surrogate_pair_does_not_stop_the_report() -> None:
 
 
 def test_a_history_satisfies_its_schema(tmp_path: Path) -> None:
-    report = json.loads(document(made(tmp_path, TELLING)))
+    report = json.loads(history_json(made(tmp_path, TELLING)))
     Draft202012Validator(published("history")).validate(report)
     assert report["format"] == "toolcert.history/1"
     assert len(report["history"]["models"]) == len(TELLING)

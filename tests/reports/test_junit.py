@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from compare.making import Row, write_run
 from reports.samples import probe_summary
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import Comparison, Verdict
-from toolcert.probes.scorecard import Cell, CellState
-from toolcert.reports.extras import NOTHING, Extras, NotMeasuredAs
-from toolcert.reports.formats import render
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.result import Comparison, Verdict
+from toolcert.probes.summary.scorecard import Cell, CellState
+from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, render
 from toolcert.reports.junit import LONGEST_TEXT
-from toolcert.verify.summary import summarise
+from toolcert.verification.summary.tally import summarise
 
 TAGS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 

@@ -11,12 +11,11 @@ from markdown_it import MarkdownIt
 from reports.hostile import HOSTILE
 from reports.samples import probe_summary
 from support.histories import made
-from toolcert.compare.comparison import Comparison
-from toolcert.reports.extras import Extras
-from toolcert.reports.formats import render
+from toolcert.comparison.result import Comparison
+from toolcert.reports.formats import Extras, render
+from toolcert.reports.history.readme import section
 from toolcert.reports.markdown import LONGEST, escape, prose
-from toolcert.reports.readme import section
-from toolcert.verify.summary import summarise
+from toolcert.verification.summary.tally import summarise
 
 ACTIVE = {"html_inline", "html_block", "link_open", "image"}
 

@@ -17,12 +17,11 @@ from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE
 from reports.samples import probe_summary
 from reports.verify_samples import write_verify_run
-from toolcert.compare.comparing import compare
-from toolcert.compare.comparison import Comparison
-from toolcert.reports.extras import Extras, Section
-from toolcert.reports.formats import render
-from toolcert.reports.text import visible
-from toolcert.verify.summary import summarise
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.result import Comparison
+from toolcert.reports.display_text import visible
+from toolcert.reports.formats import Extras, Section, render
+from toolcert.verification.summary.tally import summarise
 
 MEGABYTE = 1_000_000
 URL_ATTRIBUTES = {"href", "src", "action", "formaction", "data", "poster", "xlink:href", "srcset", "background"}

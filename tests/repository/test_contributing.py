@@ -17,7 +17,7 @@ PROOFS = {
 from toolcert.probes.registry import find_probe
 assert find_probe("echo").group == "calling"
 """,
-    "src/toolcert/diagnose/shouting.py": """
+    "src/toolcert/diagnose/checks/shouting.py": """
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
@@ -26,7 +26,7 @@ exchange = Exchange(request=Request(body={"model": "m", "messages": []}), status
 reply = Reply(role="assistant", content="WHY ARE YOU SHOUTING AT ME", finish_reason="stop", finish_reasons=("stop",))
 assert "text.shouting" in [found.code for found in examine(exchange, reply)]
 """,
-    "src/toolcert/endpoints/header_key.py": """
+    "src/toolcert/endpoints/dialects/header_key.py": """
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.registry import make_dialect, register
@@ -36,8 +36,8 @@ dialect = make_dialect(spec, Secret("some-key", source="a test"), Eraser())
 import asyncio
 assert asyncio.run(dialect.authorise(None)) == {"X-Key": "some-key"}
 """,
-    "src/toolcert/verify/adapters/polite.py": """
-from toolcert.verify.adapters import get_adapter, register_adapter
+    "src/toolcert/verification/adapters/polite.py": """
+from toolcert.verification.adapters import get_adapter, register_adapter
 register_adapter("polite", example.PoliteAdapter)
 assert get_adapter("very-polite-7b").transform_messages([])[0]["role"] == "system"
 """,

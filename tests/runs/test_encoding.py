@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Timing
 from toolcert.core.findings import Finding, Severity
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, ProbeFacts, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.runs.encoding import DETAIL_MARK, Keep, decode_head, decode_record, encode_record

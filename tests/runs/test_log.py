@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, OutputError
 from toolcert.core.manifest import Manifest
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
-from toolcert.runs.lock import hold
 from toolcert.runs.reader import RunReader
 from toolcert.runs.resume import resume, start_afresh
-from toolcert.runs.writer import MANIFEST, RECORDS, RunWriter, repair_tail
+from toolcert.runs.writer import MANIFEST, RECORDS, RunWriter, hold, repair_tail
 
 
 def manifest(

@@ -10,12 +10,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from toolcert.cli.options import SettingsCommand, use
+from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
-from toolcert.settings.kinds import Address, Choice, Day, HeaderLine, InputFile, JsonBody, Number, Switch, Whole
-from toolcert.settings.resolve import misspelt_variables
+from toolcert.settings.option import Address, Choice, Day, HeaderLine, InputFile, JsonBody, Number, Switch, Whole
+from toolcert.settings.precedence import misspelt_variables
 
 RANK = ("flag", "environment", "file", "default")
 

@@ -8,11 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.examples import examples
-from toolcert.simulate.answers import Raw
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.completing import Identity
+from toolcert.simulate.chat_completion import Identity
 from toolcert.simulate.faults import all_faults
-from toolcert.simulate.responding import respond
+from toolcert.simulate.responder import respond
+from toolcert.simulate.traffic import Ask, Raw
 
 SWITCHES = [fault.switch() for fault in all_faults() if fault.code != "transport.oversized"]
 IDENTITY = Identity(1)

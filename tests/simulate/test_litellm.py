@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.raw_http import chat, fetch
-from toolcert.simulate.litellm import LiteLlmVendor
+from toolcert.simulate.litellm_proxy import LiteLlmVendor
 from toolcert.simulate.situations import A_CALL, WORDS
 
 BODY = WORDS.request("faithful")

@@ -8,7 +8,7 @@ import pytest
 
 from support.raw_http import chat
 from toolcert.simulate import Vendor
-from toolcert.simulate.personas import DEMO, MALFORMED, SCORING, Flakiness, names, persona
+from toolcert.simulate.persona import DEMO, MALFORMED, SCORING, Flakiness, names, persona
 from toolcert.simulate.situations import A_CALL, A_RESULT, JSON_OBJECT, TWO_CALLS, WORDS, Situation
 
 

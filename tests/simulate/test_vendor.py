@@ -12,8 +12,7 @@ from support.raw_http import chat, fetch
 from toolcert.core.errors import UsageError
 from toolcert.core.requests import user
 from toolcert.simulate import Vendor
-from toolcert.simulate.outages import RateLimit
-from toolcert.simulate.pace import Latency, latency
+from toolcert.simulate.backend import Latency, RateLimit, latency
 from toolcert.simulate.situations import WORDS
 
 BODY = WORDS.request("faithful")

@@ -12,14 +12,13 @@ from toolcert.core.values import Value
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
+from toolcert.http.retry import RetryPolicy
 from toolcert.probes.base import Probe
-from toolcert.probes.live import ProbeSettings
-from toolcert.probes.plan import ProbePlan
-from toolcert.probes.scorecard import ModelSummary, ProbeSummary
+from toolcert.probes.run.live_conversation import ProbeSettings, ProbeWork
+from toolcert.probes.run.schedule import ProbePlan
 from toolcert.probes.suites import choose_probes
-from toolcert.probes.summary import summarise
-from toolcert.probes.work import ProbeWork
-from toolcert.wire.retry import RetryPolicy
+from toolcert.probes.summary.scorecard import ModelSummary, ProbeSummary
+from toolcert.probes.summary.summariser import summarise
 
 HERE = "here"
 

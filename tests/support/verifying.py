@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from toolcert.api.endpoint import Endpoint
-from toolcert.api.verifying import verify
+from toolcert.api.verify import verify
 from toolcert.core.records import Record
 from toolcert.runs.reader import RunReader
-from toolcert.verify.figures import VerifySummary
-from toolcert.verify.job import VerifyRun
-from toolcert.verify.options import VerifyOptions
+from toolcert.verification.run.job import VerifyRun
+from toolcert.verification.summary.figures import VerifySummary
+from toolcert.verification.verify_options import VerifyOptions
 
 
 def run(dataset: str, url: str, output: Path, *, endpoint: dict[str, Any] | None = None, **options: Any) -> VerifyRun:

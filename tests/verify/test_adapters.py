@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from toolcert.core.errors import ConfigurationError, MissingExtraError, UsageError
-from toolcert.settings import installed
-from toolcert.verify.adapters import (
+from toolcert.settings import packages
+from toolcert.verification.adapters import (
     GenericAdapter,
     KimiAdapter,
     ModelAdapter,
@@ -36,7 +36,7 @@ def _same_registry_afterwards() -> Iterator[None]:
     registry._registered.clear()
     registry._registered.update(before)
     registry._plugins.cache_clear()
-    installed._distributions.cache_clear()
+    packages._distributions.cache_clear()
 
 
 @pytest.mark.parametrize("model", ["kimi-k2", "moonshotai/Kimi-K2", "Moonshot-v1"])
@@ -107,7 +107,7 @@ def test_a_registered_adapter_comes_before_ours() -> None:
 def test_an_adapter_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(
-        "from toolcert.verify.adapters import ModelAdapter\n"
+        "from toolcert.verification.adapters import ModelAdapter\n"
         "class Own(ModelAdapter):\n"
         "    def transform_messages(self, messages):\n"
         "        return [{'role': 'system', 'content': 'own'}, *messages]\n"
@@ -119,7 +119,7 @@ def test_an_adapter_from_a_file(tmp_path: Path) -> None:
 def test_an_adapter_of_ones_own_cannot_change_the_rows(tmp_path: Path) -> None:
     file = tmp_path / "hasty.py"
     file.write_text(
-        "from toolcert.verify.adapters import ModelAdapter\n"
+        "from toolcert.verification.adapters import ModelAdapter\n"
         "class Hasty(ModelAdapter):\n"
         "    def transform_messages(self, messages):\n"
         "        messages[0]['content'] += '!'\n"
@@ -157,11 +157,11 @@ def test_plugins_add_adapters_through_entry_points(tmp_path: Path, monkeypatch: 
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[toolcert.adapters]\nplugged = plugin_module:Plugged\n")
     (tmp_path / "plugin_module.py").write_text(
-        "from toolcert.verify.adapters import ModelAdapter\n"
+        "from toolcert.verification.adapters import ModelAdapter\n"
         "class Plugged(ModelAdapter):\n    model_patterns = ('plugged-',)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    installed._distributions.cache_clear()
+    packages._distributions.cache_clear()
     registry._plugins.cache_clear()
     assert type(get_adapter("any", "plugged")).__name__ == "Plugged"
     assert type(get_adapter("plugged-7b")).__name__ == "Plugged"

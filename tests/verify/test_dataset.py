@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from support.rows import TIME, WEATHER, row, write_rows
-from toolcert.verify.dataset import Dataset, Line
-from toolcert.verify.source import Source
+from toolcert.verification.dataset.lines import Dataset, Line
+from toolcert.verification.dataset.source import Source
 
 BROKEN_TOOL = {"type": "function", "function": {"name": "bad", "parameters": {"type": "object", "required": {}}}}
 

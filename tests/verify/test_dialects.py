@@ -8,11 +8,11 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import records, run
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.runs.reader import RunReader
-from toolcert.simulate.litellm import LiteLlmVendor
+from toolcert.simulate.litellm_proxy import LiteLlmVendor
 from toolcert.simulate.watsonx import WatsonxVendor
-from toolcert.verify.rejudge import rejudge
+from toolcert.verification.rejudgement import rejudge
 
 GRANITE = "ibm/granite-3-3-8b-instruct"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from toolcert.verify.expectations import MadeCall, read_notes, unmet
+from toolcert.verification.dataset.expectation import MadeCall, read_notes, unmet
 
 
 def missed(expected: object, *made: tuple[str, object]) -> str:

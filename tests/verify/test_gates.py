@@ -6,9 +6,9 @@ import pytest
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.probes.gates import check_gate_codes
-from toolcert.verify.figures import FindingLine, VerifySummary
-from toolcert.verify.gates import found_gates
+from toolcert.probes.summary.gate import check_gate_codes
+from toolcert.verification.summary.fail_under import found_gates
+from toolcert.verification.summary.figures import FindingLine, VerifySummary
 
 SUMMARY = VerifySummary(
     run="r",

@@ -8,8 +8,8 @@ import pytest
 
 from support.rows import TIME, row
 from toolcert.core.targets import EndpointSpec
-from toolcert.verify.hashing import call_digest, content_hash, row_key, sampling_hash, target_hash
-from toolcert.verify.toolset import describe
+from toolcert.verification.dataset.lines import describe
+from toolcert.verification.digest import call_digest, content_hash, row_key, sampling_hash, target_hash
 
 SPEC = EndpointSpec(name="vendor", base_url="http://localhost:1/v1")
 

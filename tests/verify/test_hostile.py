@@ -11,7 +11,7 @@ import pytest
 from support.hostile import FAULTS, HostileVendor, at_random
 from support.rows import row, write_rows
 from support.verifying import index_of, records, run
-from toolcert.core.outcomes import Outcome
+from toolcert.core.cases import Outcome
 from toolcert.core.targets import Timeouts
 
 VENDORS_OWN = {"envelope.not_openai", "stream.cut", "stream.framing"}

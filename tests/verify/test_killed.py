@@ -14,8 +14,8 @@ import pytest
 from support.rows import row, write_rows
 from support.verifying import run, timeless
 from toolcert.simulate import Vendor
-from toolcert.verify.job import AHEAD
-from toolcert.verify.summary import summarise
+from toolcert.verification.run.job import AHEAD
+from toolcert.verification.summary.tally import summarise
 
 ROWS = 600
 CONCURRENCY = 8

@@ -77,7 +77,7 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path, vendor: Vendor) -> No
 
 
 def test_a_run_that_another_process_writes_is_not_touched(tmp_path: Path, vendor: Vendor) -> None:
-    from toolcert.runs.lock import hold
+    from toolcert.runs.writer import hold
 
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     run(dataset, vendor.url, tmp_path / "run")

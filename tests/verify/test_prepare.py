@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from support.rows import row
-from toolcert.verify.adapters import KimiAdapter
-from toolcert.verify.prepare import Shaping, StreamMode, adapter_of, prepare
+from toolcert.verification.adapters import KimiAdapter
+from toolcert.verification.verify_options import Shaping, StreamMode, adapter_of, prepare
 
 
 def sent(body: dict[str, Any], **shaping: Any) -> dict[str, Any]:

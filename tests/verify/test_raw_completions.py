@@ -13,10 +13,10 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import records, run
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import ConfigurationError, UsageError
-from toolcert.core.outcomes import Outcome
 from toolcert.simulate import Vendor
-from toolcert.verify.rejudge import rejudge
+from toolcert.verification.rejudgement import rejudge
 
 TEMPLATE = (
     "{% if tools %}<|im_system|>tools<|im_middle|>{{ tools | tojson }}<|im_end|>{% endif %}"

@@ -12,7 +12,7 @@ from support.verifying import run, timeless
 from toolcert.core.errors import InputError
 from toolcert.runs.encoding import Keep
 from toolcert.simulate import Vendor
-from toolcert.verify.rejudge import Difference, Rules, rejudge
+from toolcert.verification.rejudgement import Difference, Rules, rejudge
 
 
 @pytest.mark.needs("shared")
@@ -80,7 +80,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_judging_again_by_unchanged_rules_changes_nothing(finished: Path) -> None:
     """Findings, expectations, tags and the dataset's own faults come out as they were."""
-    from toolcert.verify.summary import summarise
+    from toolcert.verification.summary.tally import summarise
 
     again = rejudge(finished / "run")
     assert again.differences == ()

@@ -11,16 +11,15 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import index_of, records, run, timeless
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, NothingMeasuredError, OutputError, UsageError
-from toolcert.core.outcomes import Outcome
-from toolcert.runs.lock import hold
-from toolcert.runs.writer import RECORDS
+from toolcert.runs.writer import RECORDS, hold
 from toolcert.simulate import Vendor
-from toolcert.verify import takeup
-from toolcert.verify.aside import SUPERSEDED
-from toolcert.verify.job import VerifyRun
-from toolcert.verify.log import UNMEASURED
-from toolcert.verify.summary import summarise
+from toolcert.verification.run import earlier_run
+from toolcert.verification.run.earlier_run import SUPERSEDED
+from toolcert.verification.run.job import VerifyRun
+from toolcert.verification.run.log import UNMEASURED
+from toolcert.verification.summary.tally import summarise
 
 
 class Asked:
@@ -206,13 +205,13 @@ def test_fresh_and_only_failed_exclude_each_other(tmp_path: Path, vendor: Vendor
 def test_nobody_comes_between_the_look_at_a_run_and_its_going_on(
     tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def and_another_comes(folder: Path, wanted: takeup.Wanted) -> takeup.Earlier:
-        earlier = takeup.look_at(folder, wanted)
+    def and_another_comes(folder: Path, wanted: earlier_run.Wanted) -> earlier_run.Earlier:
+        earlier = earlier_run.look_at(folder, wanted)
         with pytest.raises(OutputError, match="another toolcert"):
             hold(folder)
         return earlier
 
-    monkeypatch.setattr("toolcert.verify.job.look_at", and_another_comes)
+    monkeypatch.setattr("toolcert.verification.run.job.look_at", and_another_comes)
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == 1
 

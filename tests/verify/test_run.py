@@ -9,16 +9,16 @@ import pytest
 from support.rows import TIME, WEATHER, row, write_rows
 from support.verifying import records, run
 from toolcert.api.endpoint import Endpoint
-from toolcert.api.verifying import verify
+from toolcert.api.verify import verify
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import UnauthorisedError, UnreachableError, UsageError
 from toolcert.core.events import CaseFinished, Event
-from toolcert.core.outcomes import Outcome
 from toolcert.engine.outage import OutageWatch
 from toolcert.runs.encoding import Keep
 from toolcert.runs.reader import RunReader
 from toolcert.simulate import Vendor
-from toolcert.verify.options import VerifyOptions
-from toolcert.verify.summary import summarise
+from toolcert.verification.summary.tally import summarise
+from toolcert.verification.verify_options import VerifyOptions
 
 BROKEN_TOOL = {"type": "function", "function": {"name": "bad", "parameters": {"type": "object", "required": {}}}}
 
@@ -215,7 +215,7 @@ def test_an_endpoint_that_is_not_there_ends_the_run_early(tmp_path: Path) -> Non
 
 
 def test_an_endpoint_that_dies_is_not_asked_for_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolcert.verify.job.OutageWatch", lambda: OutageWatch(cases=5, seconds=0.0))
+    monkeypatch.setattr("toolcert.verification.run.job.OutageWatch", lambda: OutageWatch(cases=5, seconds=0.0))
     dataset = write_rows(tmp_path / "data.jsonl", [row(n) for n in range(60)])
     with Vendor(models=["faithful"]) as mortal:
         served = 0

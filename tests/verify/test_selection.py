@@ -8,9 +8,9 @@ import pytest
 
 from support.rows import TIME, row, write_rows
 from toolcert.core.errors import UsageError
-from toolcert.verify.dataset import Dataset
-from toolcert.verify.selection import Selection, parse_where
-from toolcert.verify.source import Source
+from toolcert.verification.dataset.lines import Dataset
+from toolcert.verification.dataset.selection import Selection, parse_where
+from toolcert.verification.dataset.source import Source
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from toolcert.core.errors import InputError, OutputError
-from toolcert.verify.source import Source
+from toolcert.verification.dataset.source import Source
 
 TEXT = b'{"a":1}\n\n{"b":2}\r\n   \n{"c":3}'
 

@@ -6,18 +6,16 @@ import random
 
 import msgspec
 
+from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.statistics import wilson
-from toolcert.verify import likeness
-from toolcert.verify.figures import VerifySummary
-from toolcert.verify.moments import MOST, Moments
-from toolcert.verify.seen import SeenRows
-from toolcert.verify.slices import Slices
-from toolcert.verify.summary import summary_of
-from toolcert.verify.tally import Tally
+from toolcert.verification.dataset.lines import SeenRows
+from toolcert.verification.summary import breakdown as likeness
+from toolcert.verification.summary.breakdown import MOST_STRETCHES, Moments, Slices
+from toolcert.verification.summary.figures import VerifySummary
+from toolcert.verification.summary.tally import Tally, summary_of
 
 MANIFEST = Manifest(run="r", job="verify", started_at=0.0, finished_at=9.0, toolcert="1", parameters={"model": "m"})
 
@@ -142,7 +140,7 @@ def test_a_long_run_keeps_a_bounded_number_of_stretches() -> None:
     for second in range(10_000):
         moments.add(record(second))
     stretches = moments.result()
-    assert len(stretches) <= MOST
+    assert len(stretches) <= MOST_STRETCHES
     assert sum(stretch.answered for stretch in stretches) == 10_000
 
 

@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from toolcert.core.secrets import Eraser, Secret
-from toolcert.wire.direct import DirectClient
-from toolcert.wire.http import HttpClient
-from toolcert.wire.intake import Caps
-from toolcert.wire.proxied import AiohttpClient
+from toolcert.http.aiohttp_client import AiohttpClient
+from toolcert.http.base import HttpClient
+from toolcert.http.body import Caps
+from toolcert.http.client import DirectClient
 
 KEY = "sk-very-secret-0123456789"
 SMALL = Caps(payload=20_000, line=5_000)

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
 from toolcert.core.targets import Timeouts
-from toolcert.wire.http import HttpRequest
+from toolcert.http.base import HttpRequest
 
 Script: TypeAlias = Callable[["Dialogue"], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\n"

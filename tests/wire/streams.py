@@ -8,7 +8,7 @@ from typing import Any
 from toolcert.core.exchanges import Exchange, Fault
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, RequestKind
-from toolcert.wire.reading import read_reply
+from toolcert.protocol.reply import read_reply
 
 DONE = b"data: [DONE]\n\n"
 USAGE = {"prompt_tokens": 8, "completion_tokens": 5, "total_tokens": 13}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from support.examples import examples
 from toolcert.core.replies import Reply
-from toolcert.wire.answer import Answer
-from toolcert.wire.intake import Caps, Intake
+from toolcert.http.body import Body, Caps
+from toolcert.http.response import IncomingResponse
 from wire.streams import DONE, FIRST, LAST, USED, call_stream, calls, chunk, event, piece, read, stream, weather
 
 STREAMS = [
@@ -28,8 +28,8 @@ STREAMS = [
 """Regular and irregular streams of the forms seen in the field."""
 
 
-def answer_to(pieces: Iterable[bytes]) -> Answer:
-    answer = Answer(Intake(Caps()))
+def answer_to(pieces: Iterable[bytes]) -> IncomingResponse:
+    answer = IncomingResponse(Body(Caps()))
     for number, data in enumerate(pieces):
         if answer.feed(data, float(number)):
             break

@@ -13,7 +13,7 @@ import pytest
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
-from toolcert.wire.http import HttpClient, HttpRequest, HttpResponse
+from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 from wire.conftest import KEY, SMALL, Certificates
 from wire.servers import OK, Dialogue, always, once, post, serving, sized, stalling
 

@@ -13,14 +13,14 @@ from collections.abc import AsyncIterator
 import brotli
 import pytest
 
-import toolcert.wire.pool as pool_module
+import toolcert.http.connection as pool_module
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
-from toolcert.wire.address import parse_address
-from toolcert.wire.answer import MAX_HEAD, Answer
-from toolcert.wire.direct import DirectClient
-from toolcert.wire.intake import Caps, Intake
+from toolcert.http.body import Body, Caps
+from toolcert.http.client import DirectClient
+from toolcert.http.response import MAX_HEAD, IncomingResponse
+from toolcert.http.url import parse_address
 from wire.conftest import KEY, Certificates
 from wire.servers import OK, Dialogue, always, once, post, serving, sized
 
@@ -193,12 +193,12 @@ async def test_closing_ends_what_is_under_way(under_way: str) -> None:
 def test_an_answer_is_freed_without_the_garbage_collector() -> None:
     """Bodies must not pile up between collections: memory does not grow with the dataset."""
 
-    class Watched(Intake):
+    class Watched(Body):
         __slots__ = ("__weakref__",)
 
     gc.disable()
     try:
-        answer = Answer(Watched(Caps()))
+        answer = IncomingResponse(Watched(Caps()))
         seen = weakref.ref(answer.intake)
         assert answer.feed(sized(b"{}"), 1.0)
         del answer
@@ -216,7 +216,7 @@ def test_an_answer_is_freed_without_the_garbage_collector() -> None:
     ids=["wrong encoding", "oversized"],
 )
 def test_an_answer_that_is_refused_and_complete_in_one_read_ends_once(answer: bytes) -> None:
-    refused = Answer(Intake(Caps(payload=100)))
+    refused = IncomingResponse(Body(Caps(payload=100)))
     assert refused.feed(answer, 1.0)
     assert refused.fault is not None
     assert not refused.keep_alive
@@ -224,7 +224,7 @@ def test_an_answer_that_is_refused_and_complete_in_one_read_ends_once(answer: by
 
 def test_trailers_change_nothing_that_the_headers_said() -> None:
     head = OK + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-    answer = Answer(Intake(Caps()))
+    answer = IncomingResponse(Body(Caps()))
     assert answer.feed(head + b"2\r\n{}\r\n0\r\nContent-Type: text/html\r\nX-Late: 1\r\n\r\n", 1.0)
     assert answer.headers["content-type"] == "application/json"
     assert "x-late" not in answer.headers

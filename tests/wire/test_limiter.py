@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from toolcert.wire.limiter import ROUNDS_TO_RECOVER, AdaptiveLimiter
+from toolcert.http.limiter import ROUNDS_TO_RECOVER, AdaptiveLimiter
 
 
 class Clock:

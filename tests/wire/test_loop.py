@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from toolcert.wire.client import Client
-from toolcert.wire.loop import run
+from toolcert.http.client import Client
+from toolcert.http.loop import run
 from wire.servers import always, post, serving, sized
 
 

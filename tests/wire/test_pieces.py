@@ -10,9 +10,9 @@ import pytest
 from toolcert.core.exchanges import Exchange
 from toolcert.core.requests import Request
 from toolcert.core.secrets import HIDDEN, Eraser, Secret
-from toolcert.wire.http import HttpClient
-from toolcert.wire.pieces import erased_payload
-from toolcert.wire.reading import read_reply
+from toolcert.http.base import HttpClient
+from toolcert.protocol.redaction import erased_payload
+from toolcert.protocol.reply import read_reply
 from wire.conftest import KEY
 from wire.servers import always, post, serving, sized
 

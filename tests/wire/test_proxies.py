@@ -10,9 +10,9 @@ import pytest
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
-from toolcert.wire.address import parse_address
-from toolcert.wire.client import Client
-from toolcert.wire.proxies import Proxies
+from toolcert.http.client import Client
+from toolcert.http.proxy import Proxies
+from toolcert.http.url import parse_address
 from wire.conftest import Certificates
 from wire.servers import Dialogue, always, post, serving, sized
 
@@ -120,5 +120,5 @@ def test_a_proxy_of_another_kind_is_our_users_to_mend(monkeypatch: pytest.Monkey
 
 def test_without_a_proxy_aiohttp_is_not_even_imported() -> None:
     """It takes a tenth of a second to import, and the direct way does not need it."""
-    code = "import sys, toolcert.wire.client, toolcert.wire.reading; sys.exit('aiohttp' in sys.modules)"
+    code = "import sys, toolcert.http.client, toolcert.protocol.reply; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

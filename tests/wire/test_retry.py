@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.wire.retry import RetryPolicy, is_overload, parse_retry_after
+from toolcert.http.retry import RetryPolicy, is_overload, parse_retry_after
 
 POLICY = RetryPolicy(retries=3, base=1.0, cap=30.0, budget=100.0)
 NOW = 1_700_000_000.0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcert.wire.sse import LineTooLong, ServerEvent, SseReader, read_events, read_plain_events
+from toolcert.protocol.sse import LineTooLong, ServerEvent, SseReader, read_events, read_plain_events
 
 BOM = b"\xef\xbb\xbf"
 

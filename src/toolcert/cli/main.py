@@ -1,19 +1,100 @@
-"""The command `toolcert`."""
+"""The command `toolcert`: a click group that imports a command only when it is called."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import click
 
-from toolcert.cli.errors import show_error, wants_color
-from toolcert.cli.lazy import LazyGroup
-from toolcert.cli.table import SECTIONS
+from toolcert.cli.command_table import SECTIONS, Entry
+from toolcert.cli.support.exit import OutputClosed, run_guarded, show_error, wants_color
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.version import __version__
+
+_HELP = "help"
+
+
+class LazyGroup(click.Group):
+    """Commands come from a table; errors end as one line and an exit code."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Entry]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections = sections
+        self._entries = {name: entry for section in sections.values() for name, entry in section.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self._entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        entry = self._entries.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command), entry.target
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name == _HELP and name not in self._entries:
+            return self._resolve_help(ctx, args[1:])
+        if name not in self._entries and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command {name!r}.{_suggestion(name, self._entries)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def _resolve_help(self, ctx: click.Context, words: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """`toolcert help` and `toolcert help COMMAND`, as other programs have them."""
+        if not words:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return self.resolve_command(ctx, [*words, "--help"])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The commands by section, from the table alone."""
+        for title, section in self._sections.items():
+            if section:
+                with formatter.section(title):
+                    formatter.write_dl([(name, entry.help) for name, entry in section.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # click would end with 1, which here means that a check failed.
+            raise OutputClosed from None
+        return result
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        def call() -> Any:
+            return super(LazyGroup, self).main(args, prog_name, complete_var, standalone_mode=False, **extra)
+
+        if not standalone_mode:
+            return call()
+        sys.exit(run_guarded(call))
+
+
+def _suggestion(name: str, known: Mapping[str, Entry]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 

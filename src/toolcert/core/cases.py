@@ -1,8 +1,28 @@
-"""Cases: what is asked once. Plain values, so that a worker may live in another process."""
+"""A case is what is asked once; an outcome is what became of it."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from toolcert.core.values import JsonObject, Value
+
+
+class Outcome(StrEnum):
+    """The five ends of a case; only PASSED and FAILED are measurements."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    """The model or server behaved wrongly."""
+    UNSUPPORTED = "unsupported"
+    """The server says that it cannot."""
+    NOT_MEASURED = "not_measured"
+    """Transport, rate limit, auth or outage: says nothing about the model."""
+    SKIPPED = "skipped"
+    """A precondition failed, or an early stop; the reason is given."""
+
+    @property
+    def measured(self) -> bool:
+        return self in (Outcome.PASSED, Outcome.FAILED)
 
 
 class Case(Value):

@@ -1,4 +1,4 @@
-"""Events: all that an engine tells the world. Every output is a handler of these."""
+"""Events: everything an engine reports. Every output is a handler of these."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Finding
-from toolcert.core.outcomes import Outcome
 from toolcert.core.values import JsonObject, Value
 
 

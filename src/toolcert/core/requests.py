@@ -1,4 +1,4 @@
-"""What is asked, in the neutral form every dialect translates from."""
+"""A request in the neutral form that every dialect translates from."""
 
 from __future__ import annotations
 

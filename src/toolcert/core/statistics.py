@@ -1,4 +1,4 @@
-"""What counts allow us to say: intervals, reliability, repeated success. No science library is loaded here."""
+"""Rates with intervals, reliability and repeated success. No science library is loaded here."""
 
 from __future__ import annotations
 

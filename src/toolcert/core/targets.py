@@ -1,4 +1,4 @@
-"""Where models are served and what they are: endpoints and models."""
+"""Endpoints and models: where models are served, and what is known about them."""
 
 from __future__ import annotations
 

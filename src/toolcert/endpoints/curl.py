@@ -8,7 +8,7 @@ import shlex
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.targets import EndpointSpec
-from toolcert.endpoints.addresses import is_azure
+from toolcert.endpoints.api_url import is_azure
 
 _TOKEN_VARIABLE = "WATSONX_TOKEN"  # noqa: S105 - the name of a variable
 _OBEYED = re.compile(r'["\\`]|\$(?!\w|\{\w+\})')
@@ -35,8 +35,8 @@ def token_line(spec: EndpointSpec) -> str | None:
     """The command that gets the token which the curl lines of a watsonx.ai endpoint need; None elsewhere."""
     if spec.dialect != "watsonx":
         return None
-    from toolcert.endpoints.iam import token_url
-    from toolcert.endpoints.watsonx import region_for
+    from toolcert.endpoints.dialects.ibm_cloud import token_url
+    from toolcert.endpoints.dialects.watsonx import region_for
 
     region = region_for(spec)
     address, form = token_url(spec, region), not region.saas
@@ -59,7 +59,7 @@ def _headers(spec: EndpointSpec) -> list[str]:
         headers.append(f"OpenAI-Organization: {organisation}")
     if spec.dialect == "watsonx":
         if spec.options.get("gateway"):
-            from toolcert.endpoints.watsonx import place_header
+            from toolcert.endpoints.dialects.watsonx import place_header
 
             headers += [f"{name}: {value}" for name, value in place_header(spec).items()]
         return [*headers, f"Authorization: Bearer ${_TOKEN_VARIABLE}"]

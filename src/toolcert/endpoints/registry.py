@@ -12,21 +12,21 @@ import msgspec
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec
-from toolcert.endpoints.addresses import is_azure
-from toolcert.endpoints.base import Dialect
+from toolcert.endpoints.api_url import is_azure
+from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.session import EndpointSession
-from toolcert.settings.addresses import clean_address
-from toolcert.wire.http import HttpClient
-from toolcert.wire.retry import RetryPolicy
+from toolcert.http.base import HttpClient
+from toolcert.http.retry import RetryPolicy
+from toolcert.settings.web_address import clean_address
 
 DialectFactory: TypeAlias = Callable[[EndpointSpec, Secret | None, Eraser], Dialect]
 ENTRY_POINTS = "toolcert.dialects"
 
 _BUILT_IN = {
-    "openai": "toolcert.endpoints.openai:OpenAiDialect",
-    "azure": "toolcert.endpoints.azure:AzureDialect",
-    "litellm": "toolcert.endpoints.litellm:LiteLlmDialect",
-    "watsonx": "toolcert.endpoints.watsonx:watsonx_dialect",
+    "openai": "toolcert.endpoints.dialects.openai:OpenAiDialect",
+    "azure": "toolcert.endpoints.dialects.azure:AzureDialect",
+    "litellm": "toolcert.endpoints.dialects.litellm:LiteLlmDialect",
+    "watsonx": "toolcert.endpoints.dialects.watsonx:watsonx_dialect",
 }
 _registered: dict[str, DialectFactory] = {}
 
@@ -62,7 +62,7 @@ def open_endpoint(
     eraser = Eraser([key] if key is not None else [])
     dialect = make_dialect(spec, key, eraser)
     if client is None:
-        from toolcert.wire.client import Client
+        from toolcert.http.client import Client
 
         client = Client(eraser=eraser, ca_bundle=spec.ca_bundle, limit=spec.concurrency)
     return EndpointSession(dialect, client, policy=policy)

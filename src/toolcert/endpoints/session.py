@@ -1,19 +1,228 @@
-"""An open endpoint: lists its models and sends requests, within its limits, until it is closed."""
+"""An open endpoint: lists its models and sends requests with their retries, within its limits, until it is closed."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
-from toolcert.core.exchanges import Exchange
+import msgspec
+
+from toolcert.core.errors import ConfigurationError, ToolcertError, UnauthorisedError
+from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
-from toolcert.endpoints.asking import Asking, OnAttempt
-from toolcert.endpoints.base import Dialect
-from toolcert.endpoints.patience import PatientClient
-from toolcert.wire.http import HttpClient
-from toolcert.wire.limiter import AdaptiveLimiter
-from toolcert.wire.retry import RetryPolicy
+from toolcert.endpoints.dialects.adaptation import without_parameter
+from toolcert.endpoints.dialects.base import Dialect
+from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
+from toolcert.http.limiter import AdaptiveLimiter
+from toolcert.http.retry import RetryingClient, RetryPolicy, is_overload, parse_retry_after
+
+_KEPT_HEADERS = frozenset(
+    {
+        "content-type",
+        "date",
+        "retry-after",
+        "retry-after-ms",
+        "server",
+        "via",
+        "x-request-id",
+        "request-id",
+        "apim-request-id",
+        "cf-ray",
+        "openai-processing-ms",
+        "openai-version",
+        "x-global-transaction-id",
+        "location",
+    }
+)
+_KEPT_PREFIXES = ("x-ratelimit-", "ratelimit-", "x-litellm-", "llm_provider-")
+
+
+def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The response headers that help to understand an answer; never a cookie."""
+    return {name: value for name, value in headers.items() if name in _KEPT_HEADERS or name.startswith(_KEPT_PREFIXES)}
+
+
+OnAttempt: TypeAlias = Callable[[Attempt], None]
+
+MOST_ADAPTATIONS = 3
+"""Reasoning models refuse up to three sampling parameters, one per answer."""
+
+
+class PendingRequest:
+    """One request on its way through attempts."""
+
+    __slots__ = (
+        "_asked",
+        "_attempts",
+        "_credentials",
+        "_http",
+        "_notes",
+        "_on_attempt",
+        "_renewed",
+        "_request",
+        "_session",
+        "_unasked",
+        "_wait",
+        "_waited",
+    )
+
+    def __init__(self, session: EndpointSession, request: Request, on_attempt: OnAttempt | None) -> None:
+        self._session = session
+        self._asked = request
+        self._request = request
+        self._on_attempt = on_attempt
+        self._attempts: list[Attempt] = []
+        self._notes: list[str] = []
+        self._credentials: dict[str, str] = {}
+        self._renewed = False
+        self._unasked = 0
+        """Attempts that answered a refusal; they do not count as retries."""
+        self._wait = 0.0
+        """Seconds waited before the coming attempt."""
+        self._waited = 0.0
+        for parameter in session.refused(request.model):
+            self._leave_out(parameter)
+        self._http = session.dialect.compose(self._request)
+
+    async def run(self) -> Exchange:
+        while True:
+            response, fault = await self._attempt()
+            if fault is None:
+                self._session.limiter.succeeded()
+                return self._exchange(response, None)
+            if not await self._go_on(response, fault):
+                return self._exchange(response, fault)
+
+    async def _attempt(self) -> tuple[HttpResponse, Fault | None]:
+        session = self._session
+        async with session.limiter.slot() as queued:
+            started_at, started = time.time(), time.monotonic()
+            response = await self._send()
+        fault = response.fault
+        if fault is None and response.status is not None and response.status >= 300:
+            fault = session.dialect.read_error(response)
+        self._record(response, fault, queued, started_at)
+        if fault is not None and is_overload(response.status, response.headers):
+            session.limiter.overloaded(self._attempts[-1].retry_after, started=started)
+        return response, fault
+
+    async def _send(self) -> HttpResponse:
+        try:
+            self._credentials = await self._session.credentials()
+        except ToolcertError as error:
+            return HttpResponse(fault=_fault_of(error))
+        return await self._session.client.send(_with_headers(self._http, self._credentials))
+
+    def _record(self, response: HttpResponse, fault: Fault | None, queued: float, started_at: float) -> None:
+        timing = response.timing if not queued else msgspec.structs.replace(response.timing, queue=queued)
+        attempt = Attempt(
+            number=len(self._attempts) + 1,
+            started_at=started_at,
+            timing=timing,
+            status=response.status,
+            fault=fault,
+            retry_after=None if fault is None else parse_retry_after(response.headers, started_at),
+            waited=self._wait,
+        )
+        self._attempts.append(attempt)
+        if self._on_attempt is not None:
+            self._on_attempt(attempt)
+
+    async def _go_on(self, response: HttpResponse, fault: Fault) -> bool:
+        """Whether another attempt is worth making; prepares it."""
+        self._wait = 0.0
+        if await self._renew(response) or self._adapt(response, fault):
+            self._unasked += 1
+            return True
+        return await self._wait_to_retry(response, fault)
+
+    async def _renew(self, response: HttpResponse) -> bool:
+        """After a 401, once: whether there are other credentials to try."""
+        if response.status != 401 or self._renewed:
+            return False
+        self._renewed = True
+        try:
+            if await self._session.credentials() != self._credentials:
+                return True  # somebody else has renewed them meanwhile
+            return await self._session.credentials(renew=True) != self._credentials
+        except ToolcertError:
+            return False  # the refusal stands, and says why
+
+    def _adapt(self, response: HttpResponse, fault: Fault) -> bool:
+        """Whether the server refused a parameter that the request can do without."""
+        if response.status not in (400, 422) or fault.kind not in (FaultKind.REJECTED, FaultKind.UNSUPPORTED):
+            return False
+        if len(self._notes) >= MOST_ADAPTATIONS:
+            return False
+        adapted = self._session.dialect.adapt(self._request, response)
+        if adapted is None:
+            return False
+        self._session.learn_refusal(self._asked.model, adapted.parameter)
+        self._leave_out(adapted.parameter)
+        self._http = self._session.dialect.compose(self._request)
+        return True
+
+    def _leave_out(self, parameter: str) -> None:
+        if parameter in self._request.body:
+            adapted = without_parameter(self._request, parameter)
+            self._request = adapted.request
+            self._notes.append(adapted.note)
+
+    async def _wait_to_retry(self, response: HttpResponse, fault: Fault) -> bool:
+        wait = self._session.policy.decide(
+            len(self._attempts) - self._unasked,
+            status=response.status,
+            fault=fault,
+            headers=response.headers,
+            waited=self._waited,
+            now=time.time(),
+        )
+        if wait is None:
+            return False
+        self._wait = wait
+        self._waited += wait
+        if wait:
+            await asyncio.sleep(wait)
+        return True
+
+    def _exchange(self, response: HttpResponse, fault: Fault | None) -> Exchange:
+        return Exchange(
+            request=self._asked,
+            url=self._http.url,
+            sent=self._http.body if self._request is self._asked else self._http.body or self._request.body,
+            status=response.status,
+            headers=kept_headers(response.headers),
+            payload=response.payload,
+            event_stream=response.event_stream,
+            fault=fault,
+            attempts=tuple(self._attempts),
+            notes=tuple(self._notes),
+        )
+
+
+def _with_headers(http: HttpRequest, credentials: dict[str, str]) -> HttpRequest:
+    if not credentials:
+        return http
+    return HttpRequest(
+        method=http.method,
+        url=http.url,
+        headers={**http.headers, **credentials},
+        content=http.content,
+        timeouts=http.timeouts,
+    )
+
+
+def _fault_of(error: ToolcertError) -> Fault:
+    """Credentials that could not be had, as the fault of the attempt that needed them."""
+    if isinstance(error, UnauthorisedError):
+        return Fault(kind=FaultKind.AUTH, message=error.message)
+    if isinstance(error, ConfigurationError):
+        return Fault(kind=FaultKind.CONFIGURATION, message=error.message)
+    return Fault(kind=FaultKind.CONNECT, message=error.message)
 
 
 class EndpointSession:
@@ -32,12 +241,12 @@ class EndpointSession:
         self.client = client
         self.policy = policy or RetryPolicy(retries=spec.retries)
         self.limiter = limiter or AdaptiveLimiter(spec.concurrency, spec.rpm, longest_pause=self.policy.cap)
-        self._patient = PatientClient(client, self.policy)
+        self._patient = RetryingClient(client, self.policy)
         self._refused: dict[str, tuple[str, ...]] = {}
 
     async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
         """Send the request until it is answered or no longer worth trying; every attempt is recorded."""
-        return await Asking(self, request, on_attempt).run()
+        return await PendingRequest(self, request, on_attempt).run()
 
     async def models(self) -> list[ModelInfo]:
         """The models the endpoint lists."""

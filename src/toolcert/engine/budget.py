@@ -1,11 +1,11 @@
-"""The cap on requests: probing costs money, so `--max-requests` is kept to the letter."""
+"""The cap on requests: `--max-requests` is never exceeded."""
 
 from __future__ import annotations
 
 from toolcert.core.exchanges import Attempt, Exchange
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
-from toolcert.engine.plan import OnAttempt, Session
+from toolcert.engine.interfaces import OnAttempt, Session
 
 LAST_FAULT = " after: "
 """In the reason of a skipped case, before the fault that its last request met."""

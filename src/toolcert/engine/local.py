@@ -1,12 +1,14 @@
-"""The local engine: workers in this process pull cases and emit events."""
+"""The local engine: workers in this process pull cases and emit events; Ctrl-C or SIGTERM stops them in two steps."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from toolcert.core.cases import Case
+from toolcert.core.cases import Case, Outcome
 from toolcert.core.events import (
     AttemptMade,
     CaseFinished,
@@ -18,13 +20,41 @@ from toolcert.core.events import (
     RunStopping,
 )
 from toolcert.core.exchanges import Attempt
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import ProbeFacts, Record, RowFacts
 from toolcert.engine.budget import LAST_FAULT, Budget, BudgetedSession, BudgetSpent
-from toolcert.engine.interrupt import GRACE_SECONDS, on_interrupt
+from toolcert.engine.interfaces import Plan, Session, Work
 from toolcert.engine.outage import OutageWatch
-from toolcert.engine.plan import Plan, Session, Work
 from toolcert.engine.queue import CaseQueue
+
+GRACE_SECONDS = 5.0
+"""Long enough for most answers under way, short enough for a person who pressed a key."""
+
+
+@contextlib.contextmanager
+def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Iterator[None]:
+    """Call `first` at the first Ctrl-C or SIGTERM and `second` at every later one."""
+    loop = asyncio.get_running_loop()
+    calls = iter([first])
+
+    def pressed() -> None:
+        next(calls, second)()
+
+    signals = [signal.SIGINT]
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # a program that uses us as a library may have its own way
+        signals.append(signal.SIGTERM)
+    try:
+        for one in signals:
+            loop.add_signal_handler(one, pressed)
+    except (NotImplementedError, RuntimeError, ValueError):
+        # Windows' loop and loops outside the main thread have no signal handlers:
+        # there KeyboardInterrupt reaches the caller, and every reported record is on disk already.
+        yield
+        return
+    try:
+        yield
+    finally:
+        for one in signals:
+            loop.remove_signal_handler(one)
 
 
 class LocalEngine:

@@ -1,23 +1,23 @@
-"""Noticing that an endpoint is gone: asking on would only take time, and somebody else's patience."""
+"""Detects that an endpoint is gone, so that a run stops instead of asking on."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 
 CASES = 20
 """Cases in a row that meet such a fault; a few may be bad luck."""
 LASTING = frozenset({FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS})
 """Faults that no later case can be expected to be free of."""
-_PASSING = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED})
+_TRANSIENT = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED})
 """Faults of servers that are there but overloaded, or of a gateway whose servers are gone: they often pass."""
 SECONDS = 30.0
 """Without any answer; servers are restarted, and balancers take a moment to notice."""
-_MORE_PATIENCE = 10
+_TRANSIENT_FACTOR = 10
 """So many times longer are passing faults borne."""
 
 
@@ -51,7 +51,7 @@ class OutageWatch:
         self._clock = clock
         self._silences = (
             _Silence(LASTING, cases, seconds),
-            _Silence(LASTING | _PASSING, cases, seconds * _MORE_PATIENCE),
+            _Silence(LASTING | _TRANSIENT, cases, seconds * _TRANSIENT_FACTOR),
         )
         self._gone: dict[str, str] = {}
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from toolcert.core.values import Value
-from toolcert.history.days import Day, DayStatus, ModelHistory
+from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 
 _GOOD = (DayStatus.WORKING, DayStatus.UNRELIABLE, DayStatus.CALLS_ONLY)
 _ASKED = (*_GOOD, DayStatus.BROKEN, DayStatus.NOT_SUPPORTED)

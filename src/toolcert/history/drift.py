@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from toolcert.core.values import Value
-from toolcert.history.days import Day, ModelHistory
+from toolcert.history.daily_status import Day, ModelHistory
 
 BUDGET = 0.05
 SHORTEST_SIDE = 5

@@ -14,10 +14,10 @@ from enum import StrEnum
 
 import msgspec
 
-from toolcert.compare.significance import holm
+from toolcert.comparison.stats.significance import holm
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
-from toolcert.history.days import Day, DayStatus, ModelHistory
+from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 from toolcert.history.observation import Observation
 from toolcert.history.store import HistoryStore
 

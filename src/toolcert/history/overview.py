@@ -10,12 +10,32 @@ from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.values import Value
 from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes
-from toolcert.history.choosing import matching
-from toolcert.history.days import DayStatus, ModelHistory, histories
+from toolcert.history.daily_status import DayStatus, ModelHistory, histories
 from toolcert.history.drift import BUDGET, DriftReport, find_drift
 from toolcert.history.last_good import AgainstLastGood, against_last_good
 from toolcert.history.observation import HELLO
 from toolcert.history.store import HistoryStore
+from toolcert.settings.patterns import Patterns
+
+
+def matching(names: Iterable[str], wanted: str | None) -> list[str]:
+    """All of them, or those with this id, this last part of an id, matching this pattern, or holding these letters."""
+    known = sorted(set(names))
+    if wanted is None:
+        return known
+    patterns = Patterns([wanted])
+    tries = (
+        [name for name in known if patterns.match(name)],
+        [name for name in known if patterns.match(name.rpartition("/")[2])],
+        [name for name in known if wanted.casefold() in name.casefold()],
+    )
+    found = next((names for names in tries if names), [])
+    if not found:
+        raise InputError(
+            f"the history knows no model {wanted!r} in this time.", remedy="`toolcert history show` lists its models."
+        )
+    return found
+
 
 _PREFERRED = (HELLO, "result_use", "basic")
 """Probes that tell calling from handling, the best first."""

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Row, case, delete, func, select
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.values import JsonObject
-from toolcert.history import tables
+from toolcert.history import database
+from toolcert.history.database import is_url, open_engine, transaction
 from toolcert.history.observation import Observation, SeenFinding, Span, StoredRun
-from toolcert.history.opening import is_url, open_engine, transaction
 
 _BATCH = 500
 """Rows per INSERT: few statements, and far from any limit on parameters."""
@@ -60,9 +60,9 @@ class HistoryStore:
 
     def runs(self, since: str | None = None) -> list[StoredRun]:
         """All runs from a day on, oldest first."""
-        query = select(tables.runs).order_by(tables.runs.c.started_at)
+        query = select(database.runs).order_by(database.runs.c.started_at)
         if since is not None:
-            query = query.where(tables.runs.c.day >= since)
+            query = query.where(database.runs.c.day >= since)
         with transaction(self._engine, write=False) as connection:
             return [StoredRun(**_fields(row)) for row in connection.execute(query)]
 
@@ -80,7 +80,7 @@ class HistoryStore:
         originals: bool = False,
     ) -> Iterator[Observation]:
         """What was observed, oldest first; findings and originals of imported rows where asked for."""
-        table = tables.observations
+        table = database.observations
         columns = [column for column in table.c if originals or column.name != "original"]
         query = select(*columns).order_by(table.c.at, table.c.endpoint, table.c.model, table.c.probe)
         for column, value in ((table.c.model, model), (table.c.endpoint, endpoint), (table.c.probe, probe)):
@@ -106,7 +106,7 @@ class HistoryStore:
         self, *, models: Collection[str], since: str, until: str
     ) -> list[tuple[str, Severity, str, str, int]]:
         """How often each finding was seen: code, severity, day, model, count."""
-        table, runs = tables.findings, tables.runs
+        table, runs = database.findings, database.runs
         query = (
             select(table.c.code, table.c.severity, runs.c.day, table.c.model, func.sum(table.c.count))
             .join(runs, runs.c.run == table.c.run)
@@ -122,7 +122,7 @@ class HistoryStore:
     def forget_before(self, day: str) -> int:
         """Drop the runs of earlier days; says how many."""
         with transaction(self._engine, write=True) as connection:
-            old = list(connection.execute(select(tables.runs.c.run).where(tables.runs.c.day < day)).scalars())
+            old = list(connection.execute(select(database.runs.c.run).where(database.runs.c.day < day)).scalars())
             for run in old:
                 _remove(connection, run)
         return len(old)
@@ -132,17 +132,17 @@ class HistoryStore:
         with transaction(self._engine, write=True) as connection:
             for row in rows:
                 model = row["model_id"]
-                connection.execute(delete(tables.registry).where(tables.registry.c.model == model))
-                connection.execute(tables.registry.insert().values(model=model, original=row))
+                connection.execute(delete(database.registry).where(database.registry.c.model == model))
+                connection.execute(database.registry.insert().values(model=model, original=row))
 
     def registry(self) -> list[JsonObject]:
         """The imported rows of models_registry.csv."""
         with transaction(self._engine, write=False) as connection:
-            return list(connection.execute(select(tables.registry.c.original)).scalars())
+            return list(connection.execute(select(database.registry.c.original)).scalars())
 
     def spans(self, probe: str) -> dict[tuple[str, str], Span]:
         """For every endpoint and model, the days it was first and last seen and first called."""
-        table = tables.observations
+        table = database.observations
         called = case((table.c.called > 0, table.c.day))
         query = (
             select(
@@ -165,7 +165,7 @@ class HistoryStore:
 
     def best_probe(self, preferred: Sequence[str], day: str) -> str:
         """The probe to look at: the first preferred one of the last day up to then, else its most frequent one."""
-        table = tables.observations
+        table = database.observations
         last = select(func.max(table.c.day)).where(table.c.day <= day).scalar_subquery()
         query = select(table.c.probe, func.count().label("number")).where(table.c.day == last).group_by(table.c.probe)
         with transaction(self._engine, write=False) as connection:
@@ -175,25 +175,25 @@ class HistoryStore:
 
     def last_day(self, endpoint: str | None = None) -> str | None:
         """The newest day with a run, of any endpoint or of one."""
-        query = select(func.max(tables.runs.c.day))
+        query = select(func.max(database.runs.c.day))
         if endpoint is not None:
-            query = select(func.max(tables.observations.c.day)).where(tables.observations.c.endpoint == endpoint)
+            query = select(func.max(database.observations.c.day)).where(database.observations.c.endpoint == endpoint)
         with transaction(self._engine, write=False) as connection:
             return connection.execute(query).scalar()
 
 
 def _replace(connection: Connection, run: StoredRun, observations: list[Observation]) -> None:
     _remove(connection, run.run)
-    connection.execute(tables.runs.insert().values(**msgspec.structs.asdict(run)))
+    connection.execute(database.runs.insert().values(**msgspec.structs.asdict(run)))
     rows = [_row(observation) for observation in observations]
     seen = [_seen(observation, found) for observation in observations for found in observation.findings]
-    for table, values in ((tables.observations, rows), (tables.findings, seen)):
+    for table, values in ((database.observations, rows), (database.findings, seen)):
         for start in range(0, len(values), _BATCH):
             connection.execute(table.insert(), values[start : start + _BATCH])
 
 
 def _remove(connection: Connection, run: str) -> None:
-    for table in (tables.findings, tables.observations, tables.runs):
+    for table in (database.findings, database.observations, database.runs):
         connection.execute(delete(table).where(table.c.run == run))
 
 
@@ -209,10 +209,10 @@ def _seen(observation: Observation, found: SeenFinding) -> dict[str, Any]:
 
 
 def _findings(connection: Connection, since: str | None) -> dict[tuple[str, ...], list[SeenFinding]]:
-    table = tables.findings
+    table = database.findings
     query = select(table)
     if since is not None:
-        query = query.join(tables.runs, tables.runs.c.run == table.c.run).where(tables.runs.c.day >= since)
+        query = query.join(database.runs, database.runs.c.run == table.c.run).where(database.runs.c.day >= since)
     seen: dict[tuple[str, ...], list[SeenFinding]] = {}
     for row in connection.execute(query):
         fields = _fields(row)

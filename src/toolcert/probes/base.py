@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Exchange, Fault
 from toolcert.core.findings import Finding
-from toolcert.core.outcomes import Outcome
 from toolcert.core.replies import Reply
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value

@@ -1,4 +1,4 @@
-"""The probes: a new one is one file in its group's folder with `@probe` on its class."""
+"""The registry of probes: a probe is a class with `@probe` in a module of its group's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suites: which probes are asked, what each is worth, and what a score means. Data only."""
+"""Suites: which probes are asked, how many points each is worth, and what a score means. Data only."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from toolcert.compare.comparison import Comparison, Verdict
-from toolcert.probes.scorecard import Category, ProbeSummary
-from toolcert.reports.extras import NOTHING, Extras
-from toolcert.reports.text import percent
-from toolcert.verify.figures import VerifySummary
-from toolcert.verify.words import Level, deciding, level
+from toolcert.comparison.result import Comparison, Verdict
+from toolcert.probes.summary.scorecard import Category, ProbeSummary
+from toolcert.reports.display_text import percent
+from toolcert.reports.formats import NOTHING, Extras
+from toolcert.verification.summary.figures import VerifySummary
+from toolcert.verification.summary.headline import Level, deciding, level
 
 LABEL = "tool calling"
 

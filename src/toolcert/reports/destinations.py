@@ -1,12 +1,17 @@
-"""Where a report goes: a file that is whole or not there, a pipe, or standard output."""
+"""Where a report goes: a file or standard output, never the place of another report or of a run."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from toolcert.core.errors import OutputError
+from toolcert.core.errors import OutputError, UsageError
 from toolcert.runs.files import check_writable, open_descriptor, write_whole
+from toolcert.runs.reader import is_run
+from toolcert.runs.writer import MANIFEST, RECORDS
+from toolcert.verification.run.earlier_run import SUPERSEDED
 
 STDOUT = "-"
 _STDOUT_DESCRIPTOR = 1
@@ -34,3 +39,39 @@ def deliver(content: str | bytes, destination: str) -> None:
         sys.stdout.flush()
     except OSError as error:
         raise OutputError(f"cannot write to standard output: {error.strerror or error}.") from error
+
+
+OF_A_RUN = (RECORDS, MANIFEST, SUPERSEDED)
+"""What was measured; no report may take the place of it."""
+_REMEDY = "Give each its own file."
+
+
+def check_destinations(destinations: Mapping[str, str], inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse two reports in one place, and one in the place of an input, before anything is measured."""
+    _refuse_two_in_one(destinations)
+    read = {_file(path): path for path in inputs}
+    for name, destination in destinations.items():
+        if destination == STDOUT:
+            continue
+        if _is_of_a_run(Path(destination)) or _is_of_a_run(Path(_file(destination))):
+            raise UsageError(f"--{name} would replace {destination}, which holds a run.", remedy=_REMEDY)
+        if _file(destination) in read:
+            raise UsageError(f"--{name} would replace {read[_file(destination)]}, which is read.", remedy=_REMEDY)
+
+
+def _refuse_two_in_one(destinations: Mapping[str, str]) -> None:
+    taken: dict[str, str] = {}
+    for name, destination in destinations.items():
+        other = taken.setdefault(destination if destination == STDOUT else _file(destination), name)
+        if other != name:
+            place = "standard output" if destination == STDOUT else destination
+            raise UsageError(f"--{other} and --{name} both go to {place}.", remedy=_REMEDY)
+
+
+def _file(path: str | Path) -> str:
+    """One name for a file, whatever links and dots lead to it."""
+    return os.path.realpath(path)
+
+
+def _is_of_a_run(path: Path) -> bool:
+    return path.name in OF_A_RUN and is_run(path.parent)

@@ -1,37 +1,70 @@
-"""Every format a finished run can be written in; a new one is one entry here and one module."""
+"""The formats a finished run can be written in. A new format is one entry here and one module."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
+from toolcert.core.values import Value
 from toolcert.reports.destinations import STDOUT, deliver
-from toolcert.reports.extras import NOTHING, Extras
+from toolcert.verification.older_results import Rules
+
+
+class NotMeasuredAs(StrEnum):
+    """How a case that could not be measured counts in JUnit."""
+
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+class Section(Value):
+    """A section that another room adds to a page, such as the history of a model."""
+
+    anchor: str
+    title: str
+    html: str
+    """Markup made by our own templates with autoescape on; it is inserted as it is."""
+
+
+class Extras(Value):
+    """Everything optional; a report of a bare summary needs none of it."""
+
+    run: str = ""
+    """Folder of the run (or older results file) with the rows and their evidence."""
+    rules: Rules | None = None
+    """Set where the summary comes from judging the rows again: the rows are then judged again too."""
+    not_measured: NotMeasuredAs = NotMeasuredAs.ERROR
+    history: Section | None = None
+
+
+NOTHING = Extras()
+
 
 RENDERERS: Mapping[str, Mapping[str, str]] = {
     "probe": {
-        "json": "json_report:probe_json",
-        "junit": "junit_probe:probe_junit",
-        "markdown": "markdown_probe:probe_markdown",
-        "csv": "csv_probe:probe_csv",
-        "html": "html.probe_page:probe_html",
+        "json": "json:probe_json",
+        "junit": "probe.junit:probe_junit",
+        "markdown": "probe.markdown:probe_markdown",
+        "csv": "probe.csv:probe_csv",
+        "html": "probe.html:probe_html",
         "badge": "badge:probe_badge",
     },
     "verify": {
-        "json": "json_report:verify_json",
-        "junit": "junit_verify:verify_junit",
-        "markdown": "markdown_verify:verify_markdown",
-        "csv": "csv_verify:verify_csv",
-        "html": "html.verify_page:verify_html",
+        "json": "json:verify_json",
+        "junit": "verify.junit:verify_junit",
+        "markdown": "verify.markdown:verify_markdown",
+        "csv": "verify.csv:verify_csv",
+        "html": "verify.html:verify_html",
         "badge": "badge:verify_badge",
     },
     "compare": {
-        "json": "json_compare:compare_json",
-        "junit": "junit_compare:compare_junit",
-        "markdown": "markdown_compare:compare_markdown",
-        "csv": "csv_compare:compare_csv",
-        "html": "html.compare_page:compare_html",
+        "json": "json:compare_json",
+        "junit": "compare.junit:compare_junit",
+        "markdown": "compare.markdown:compare_markdown",
+        "csv": "compare.csv:compare_csv",
+        "html": "compare.html:compare_html",
         "badge": "badge:compare_badge",
     },
 }

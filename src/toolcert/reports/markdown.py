@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from toolcert.reports.text import plural, shorten, visible
+from toolcert.reports.display_text import plural, shorten, visible
 
 LONGEST = 60_000
 """Bytes; GitHub cuts a comment at 65,536 characters and a job summary at 1 MiB."""

@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Fault
 from toolcert.core.findings import Finding
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
-from toolcert.runs.codes import CODE_KEY, row_code
-from toolcert.wire.reading import read_reply
+from toolcert.protocol.reply import read_reply
+from toolcert.runs.row_code import CODE_KEY, row_code
 
 DETAIL_MARK = b',"detail":'
 

@@ -1,4 +1,4 @@
-"""Reading finished and unfinished runs: verdicts cheaply, evidence on demand, in bounded memory."""
+"""Reads finished and unfinished runs in bounded memory: heads cheaply, evidence on demand."""
 
 from __future__ import annotations
 

@@ -1,23 +1,67 @@
-"""Resuming: what is measured is not asked again, what is not measured is, and no key stands twice.
-
-Whoever calls holds the folder's lock, from here to the last record of the run: another run that came between would
-take away what this one believes to be measured.
-"""
+"""Resumes a run: what was measured is not asked again, what was not measured is, and no key occurs twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.manifest import Manifest
-from toolcert.core.outcomes import Outcome
 from toolcert.core.records import Record
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.keys import Keys
 from toolcert.runs.reader import RunReader, is_run, read_manifest
 from toolcert.runs.writer import MANIFEST, RECORDS, repair_tail
+
+_WHOLE = (1 << 64) - 1
+
+
+class Keys:
+    """Keys in eight bytes each; they can be found and not listed."""
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self._digests = array("Q", sorted(hash(key) & _WHOLE for key in keys))
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def __contains__(self, key: object) -> bool:
+        return self._place(key) is not None
+
+    def _place(self, key: object) -> int | None:
+        digest = hash(key) & _WHOLE
+        place = bisect_left(self._digests, digest)
+        return place if place < len(self._digests) and self._digests[place] == digest else None
+
+
+class PlacedKeys(Keys):
+    """Keys with the line each was last met on, in four bytes more."""
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        super().__init__(keys)
+        self._lines = array("I", bytes(4 * len(self)))
+
+    @property
+    def met(self) -> int:
+        """How many were met so far."""
+        return len(self) - self._lines.count(0)
+
+    def meet(self, key: str, line: int) -> bool:
+        """Note the line a key stands on now; False for a key that is not here."""
+        place = self._place(key)
+        if place is None:
+            return False
+        self._lines[place] = line
+        return True
+
+    def line_of(self, key: str) -> int:
+        """The line noted for a key; 0 where it was not met."""
+        place = self._place(key)
+        return 0 if place is None else self._lines[place]
+
 
 SETTLED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED})
 """Outcomes that asking again would only repeat; the others are asked anew."""

@@ -1,8 +1,9 @@
-"""Writing the run log: append-only, durable when reported, never damaged by a full disk."""
+"""Writes the run log: one writer per folder, append-only, durable when reported, never damaged by a full disk."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import IO
@@ -15,7 +16,34 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import Keep, encode_record
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.lock import hold
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def hold(folder: Path) -> IO[bytes]:
+    """Make the folder and take its lock; keep the returned file open for as long as it is needed."""
+    with output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("ab")
+    try:
+        _lock(file)
+    except OSError:
+        file.close()
+        raise OutputError(
+            f"another toolcert is writing to {folder}.", remedy="Wait for it, or choose another --output."
+        ) from None
+    return file
+
 
 RECORDS = "records.jsonl"
 MANIFEST = "manifest.json"

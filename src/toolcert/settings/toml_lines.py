@@ -1,4 +1,4 @@
-"""On which line of a TOML text a key stands; the standard parser does not tell."""
+"""Finds the line of a key in a TOML text; the standard parser does not give it."""
 
 from __future__ import annotations
 

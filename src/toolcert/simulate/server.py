@@ -1,17 +1,78 @@
-"""The OpenAI-compatible face of a simulated vendor, over real HTTP."""
+"""The OpenAI-compatible face of a simulated vendor, over real HTTP, and how answers are put on the wire."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import secrets
 from typing import Any
 
 import msgspec
 from aiohttp import web
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate import sending
-from toolcert.simulate.answers import Answer, Disruption, Raw, as_json, error, no_key, unknown_model, wrong_key
 from toolcert.simulate.backend import Backend
+from toolcert.simulate.traffic import (
+    Answer,
+    Disruption,
+    Events,
+    Raw,
+    Reset,
+    Silence,
+    as_json,
+    error,
+    no_key,
+    unknown_model,
+    wrong_key,
+)
+
+_STREAM_HEADERS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
+
+
+async def send(request: web.Request, answer: Answer, gap: float) -> web.StreamResponse:
+    """Send an answer of any kind."""
+    if isinstance(answer, Raw):
+        return plain(answer)
+    if isinstance(answer, Events):
+        return await _stream(request, answer, gap)
+    if isinstance(answer, Silence):
+        await asyncio.sleep(answer.seconds)
+        return plain(Raw(content=b"", status=504))
+    return _broken(request, answer)
+
+
+def plain(answer: Raw) -> web.Response:
+    """An answer that is sent whole."""
+    headers = {"Content-Type": answer.content_type, "x-request-id": f"req_{secrets.token_hex(16)}", **answer.headers}
+    return web.Response(body=answer.content, status=answer.status, headers=headers)
+
+
+async def _stream(request: web.Request, events: Events, gap: float) -> web.StreamResponse:
+    response = web.StreamResponse(headers={**_STREAM_HEADERS, "x-request-id": f"req_{secrets.token_hex(16)}"})
+    await response.prepare(request)
+    if gap > 0:
+        for piece in events.frames:
+            await response.write(piece)
+            await asyncio.sleep(gap)
+    else:
+        await response.write(b"".join(events.frames))
+    if events.breaks:
+        _hang_up(request)
+    else:
+        await response.write_eof()
+    return response
+
+
+def _broken(request: web.Request, _reset: Reset) -> web.Response:
+    _hang_up(request)
+    return web.Response(status=500)
+
+
+def _hang_up(request: web.Request) -> None:
+    """Break the connection without a goodbye."""
+    if request.transport is not None:
+        request.transport.abort()
+
 
 MOST_BODY = 64 << 20
 
@@ -43,14 +104,14 @@ class OpenAiFace:
         self.backend.note(request)
         struck = self.at_the_door(request) or self.backend.outages.strike("")
         listing = {"object": "list", "data": self.backend.models.listing()}
-        return await sending.send(request, struck or as_json(listing), 0.0)
+        return await send(request, struck or as_json(listing), 0.0)
 
     async def show_model(self, request: web.Request) -> web.StreamResponse:
         """One model."""
         wanted = request.match_info["model"]
         entry = next((one for one in self.backend.models.listing() if one["id"] == wanted), None)
         answer = self.at_the_door(request) or (as_json(entry) if entry else unknown_model(wanted))
-        return await sending.send(request, answer, 0.0)
+        return await send(request, answer, 0.0)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """One chat request, from the door to the last byte."""
@@ -64,7 +125,7 @@ class OpenAiFace:
         async with self.backend.working():
             answer, gap = await self.answer(request, decoded(await request.read()), raw=raw)
             self.backend.requests.answered(getattr(answer, "status", 200))
-            return await sending.send(request, answer, gap)
+            return await send(request, answer, gap)
 
     async def answer(self, request: web.Request, body: JsonObject | Raw, *, raw: bool = False) -> tuple[Answer, float]:
         """The answer to a request, and the seconds between the pieces of its stream."""
@@ -103,8 +164,8 @@ async def friendly_errors(request: web.Request, handler: Any) -> web.StreamRespo
     try:
         response: web.StreamResponse = await handler(request)
     except web.HTTPNotFound:
-        return sending.plain(error(404, f"Invalid URL ({request.method} {request.path})"))
+        return plain(error(404, f"Invalid URL ({request.method} {request.path})"))
     except web.HTTPMethodNotAllowed:
         text = f"Not allowed to {request.method} on {request.path}. Perhaps you meant to use a different HTTP method?"
-        return sending.plain(error(405, text))
+        return plain(error(405, text))
     return response

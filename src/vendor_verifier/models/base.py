@@ -1,5 +1,5 @@
 """What an adapter is: toolcert's own."""
 
-from toolcert.verify.adapters import ModelAdapter
+from toolcert.verification.adapters import ModelAdapter
 
 __all__ = ["ModelAdapter"]

@@ -1,5 +1,5 @@
 """The default adapter: changes nothing."""
 
-from toolcert.verify.adapters import GenericAdapter as GenericModel
+from toolcert.verification.adapters import GenericAdapter as GenericModel
 
 __all__ = ["GenericModel"]

@@ -1,5 +1,5 @@
 """The adapter of Kimi models."""
 
-from toolcert.verify.adapters import KimiAdapter as KimiModel
+from toolcert.verification.adapters import KimiAdapter as KimiModel
 
 __all__ = ["KimiModel"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from toolcert.core.requests import user
-from toolcert.probes.asking import answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.oracle import carries, valid_calls, why_not_called
+from toolcert.probes.oracle import answered, carries, valid_calls, why_not_called
 from toolcert.probes.registry import probe
-from toolcert.probes.tools import CALCULATE, SEARCH, WEATHER
+from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
 
 TOOLS = [WEATHER, CALCULATE, SEARCH]
 

@@ -8,12 +8,11 @@ from toolcert.core.findings import Finding
 from toolcert.core.requests import tool, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
-from toolcert.probes.asking import answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
-from toolcert.probes.history import always, next_turn
-from toolcert.probes.oracle import calls_of, equals, mentions, valid_calls, why_not_called
+from toolcert.probes.follow_up import always, next_turn
+from toolcert.probes.oracle import answered, calls_of, equals, mentions, valid_calls, why_not_called
 from toolcert.probes.registry import probe
-from toolcert.probes.tools import described, parameters
+from toolcert.probes.sample_tools import described, parameters
 
 TOOLS = [
     tool("get_total", "Get the total of an order.", parameters(order_id=described("Id of the order"))),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from toolcert.core.requests import user
-from toolcert.probes.asking import answered, left_out
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, unsupported
-from toolcert.probes.oracle import calls_of
+from toolcert.probes.oracle import answered, calls_of, left_out
 from toolcert.probes.registry import probe
-from toolcert.probes.tools import SAVE_NOTE
+from toolcert.probes.sample_tools import SAVE_NOTE
 
 LIMIT = 24
 WORDS = 40

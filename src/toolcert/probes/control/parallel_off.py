@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from toolcert.core.requests import user
-from toolcert.probes.asking import Feature, answered
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.calling.parallel import three_cities
-from toolcert.probes.oracle import calls_of, valid_calls, why_not_called
+from toolcert.probes.oracle import Feature, answered, calls_of, valid_calls, why_not_called
 from toolcert.probes.registry import probe
-from toolcert.probes.tools import CALCULATE, WEATHER
+from toolcert.probes.sample_tools import CALCULATE, WEATHER
 
 OFF = Feature(what="parallel_tool_calls false", without=("parallel_tool_calls",), code="choice.rejected")
 

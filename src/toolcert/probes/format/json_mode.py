@@ -1,14 +1,66 @@
-"""JSON by mode or, where the mode is refused, by plain request: the agent suite's question."""
+"""JSON mode: as an object, by schema, and by plain request where the mode is refused."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
+from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import user
-from toolcert.probes.asking import REFUSALS, answered, judgeable, said
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe
-from toolcert.probes.format.json_object import judge_person, person_prompt
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.oracle import REFUSALS, Feature, answered, judgeable, said
 from toolcert.probes.registry import probe
+from toolcert.probes.sample_tools import STRING, parameters
+
+OBJECT_MODE = Feature(what="response_format json_object", without=("response_format",))
+
+
+def person_prompt(talk: Conversation) -> tuple[JsonObject, str]:
+    """A made-up person and the request to write them down as JSON."""
+    person = {"name": talk.nonce("person"), "age": talk.number("age", low=21, high=79), "city": talk.nonce("city")}
+    prompt = (
+        "Reply with a JSON object with the keys name, age and city. "
+        f"name: {person['name']}, age: {person['age']}, city: {person['city']}"
+    )
+    return person, prompt
+
+
+def judge_person(turn: Turn, person: JsonObject) -> ProbeResult:
+    """Whether the text is bare JSON that says what was given."""
+    if turn.text.lstrip().startswith("```"):
+        return failed("wraps JSON in a Markdown fence", finding("json.fenced", turn.text, turn=turn.index))
+    try:
+        value = parse_json(turn.text)
+    except NotJson:
+        return failed("the answer is not JSON")
+    if not isinstance(value, dict):
+        return failed("the answer is JSON, but not an object")
+    wrong = [key for key, wanted in person.items() if not _same(value.get(key), wanted)]
+    return failed(f"wrong or missing in the JSON: {', '.join(wrong)}") if wrong else passed()
+
+
+def _same(given: Any, wanted: Any) -> bool:
+    """A number may come as text here: the mode promises JSON, not types."""
+    return str(given).strip().casefold() == str(wanted).casefold()
+
+
+@probe
+class JsonObjectMode(ScriptedProbe):
+    """Three facts nobody could guess, wanted back as an object."""
+
+    name = "json_object"
+    group = "format"
+    title = "JSON object mode gives bare JSON"
+    meaning = "Answers can be read by a program without stripping and guessing."
+    order = 30
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        person, prompt = person_prompt(talk)
+        turn = await answered(talk, [user(prompt)], feature=OBJECT_MODE, response_format={"type": "json_object"})
+        return judge_person(turn, person)
 
 
 @probe
@@ -30,3 +82,32 @@ class JsonMode(ScriptedProbe):
             return judge_person(await judgeable(talk, turn), person)
         result = judge_person(await answered(talk, messages, feature=None), person)
         return msgspec.structs.replace(result, detail={"without_mode": said(turn.fault)})
+
+
+SCHEMA_MODE = Feature(what="response_format json_schema", without=("response_format",))
+SCHEMA = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "person",
+        "strict": True,
+        "schema": parameters(name=STRING, age={"type": "integer"}, city=STRING),
+    },
+}
+
+
+@probe
+class JsonSchemaMode(ScriptedProbe):
+    """The same three facts, in the shape a schema demands."""
+
+    name = "json_schema"
+    group = "format"
+    title = "JSON schema mode keeps to the schema"
+    meaning = "Answers have the fields and types that a program expects."
+    order = 40
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        person, prompt = person_prompt(talk)
+        turn = await answered(talk, [user(prompt)], feature=SCHEMA_MODE, response_format=SCHEMA)
+        if any(found.code == "json.ignored" for found in turn.findings):
+            return failed("the answer does not keep to the schema")
+        return judge_person(turn, person)

@@ -8,11 +8,10 @@ import msgspec
 
 from toolcert.core.requests import tool, user
 from toolcert.core.values import JsonObject
-from toolcert.probes.asking import Feature, answered
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.oracle import carries, valid_calls, why_not_called
+from toolcert.probes.oracle import Feature, answered, carries, valid_calls, why_not_called
 from toolcert.probes.registry import probe
-from toolcert.probes.tools import STRING, WEATHER, parameters
+from toolcert.probes.sample_tools import STRING, WEATHER, parameters
 
 SIZES = (1, 10, 50, 128)
 _VERBS = (

@@ -1,4 +1,4 @@
-"""Own probes without Python: scenarios in YAML or TOML files."""
+"""Probes without Python: scenarios in YAML or TOML files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from pathlib import Path
 
 from toolcert.core.errors import ScenarioError
 from toolcert.probes.registry import all_probes
-from toolcert.probes.scenarios.places import read_document
-from toolcert.probes.scenarios.probe import ScenarioProbe
-from toolcert.probes.scenarios.reading import read_scenarios
-from toolcert.probes.scenarios.values import Scenario
+from toolcert.probes.scenarios.document import read_document, read_scenarios
+from toolcert.probes.scenarios.script import Scenario, ScenarioProbe
 
 __all__ = ["Scenario", "ScenarioProbe", "load_scenarios"]
 

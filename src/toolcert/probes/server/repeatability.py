@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.asking import answered, left_out
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed
-from toolcert.probes.oracle import calls_of
+from toolcert.probes.oracle import answered, calls_of, left_out
 from toolcert.probes.registry import probe
-from toolcert.probes.tools import CALCULATE, WEATHER
+from toolcert.probes.sample_tools import CALCULATE, WEATHER
 
 TIMES = 3
 

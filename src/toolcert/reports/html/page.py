@@ -11,7 +11,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from toolcert.reports import text
+from toolcert.diagnose import kind_of
+from toolcert.reports import display_text
 from toolcert.reports.html import charts
 from toolcert.version import __version__
 
@@ -46,12 +47,12 @@ def _environment() -> Environment:
         version=__version__,
     )
     environment.filters.update(
-        count=text.count,
-        percent=text.percent,
-        plural=text.plural,
-        seconds=text.seconds,
-        duration=text.duration,
-        visible=text.visible,
+        count=display_text.count,
+        percent=display_text.percent,
+        plural=display_text.plural,
+        seconds=display_text.seconds,
+        duration=display_text.duration,
+        visible=display_text.visible,
         prose=prose,
     )
     return environment
@@ -77,3 +78,10 @@ def _digest(content: str) -> str:
 
 def _asset(name: str) -> str:
     return files("toolcert.reports.html").joinpath("assets", name).read_text("utf-8").strip()
+
+
+def full_title(code: str, title: str) -> str:
+    """`args.schema.required` is of the kind `args.schema`: its title names the keyword."""
+    family = kind_of(code).code
+    detail = code.removeprefix(family).strip(".")
+    return f"{title.rstrip('.')}: `{detail}`" if detail else title

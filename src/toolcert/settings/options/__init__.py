@@ -6,13 +6,12 @@ To add one: enter it in the module of its job below; commands take it with `use(
 from __future__ import annotations
 
 from toolcert.settings.option import Option
-from toolcert.settings.options.asking import ASKING
-from toolcert.settings.options.comparing import COMPARING
-from toolcert.settings.options.connection import CONNECTION
+from toolcert.settings.options.compare import COMPARING
+from toolcert.settings.options.endpoint import ASKING, CONNECTION
+from toolcert.settings.options.history import REMEMBERING
 from toolcert.settings.options.output import OUTPUT, REPORTS
-from toolcert.settings.options.probing import PROBING
-from toolcert.settings.options.remembering import REMEMBERING
-from toolcert.settings.options.verifying import VERIFYING
+from toolcert.settings.options.probe import PROBING
+from toolcert.settings.options.verify import VERIFYING
 
 
 def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:

@@ -1,9 +1,8 @@
-"""What a command leaves behind."""
+"""Options for what a command writes: the run folder and the reports."""
 
 from __future__ import annotations
 
-from toolcert.settings.kinds import Choice, OutputFile, Switch
-from toolcert.settings.option import Option
+from toolcert.settings.option import Choice, Option, OutputFile, Switch
 
 _RUN = "Run"
 _FILES = "Reports (FILE, or - for stdout)"

@@ -42,7 +42,6 @@ Afterwards
     fit the schema, always the same for the same conversation.
 """
 
-from toolcert.simulate.brain.thinking import think
-from toolcert.simulate.brain.thoughts import Call, Thought
+from toolcert.simulate.brain.thought import Call, Thought, think
 
 __all__ = ["Call", "Thought", "think"]

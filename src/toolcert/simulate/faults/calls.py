@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.faults.base import PLAIN, Stage, fault
-from toolcert.simulate.faults.shaping import calls, message, say
+from toolcert.simulate.faults.base import PLAIN, Stage, calls, fault, message, say
 from toolcert.simulate.situations import A_CALL, TWO_CALLS, WORDS
+from toolcert.simulate.traffic import Ask
 
 
 def markup(found: list[JsonObject], form: str = "") -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.answers import Raw, error
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.faults.base import SeenBy, Stage, fault
-from toolcert.simulate.faults.shaping import calls, message, say
+from toolcert.simulate.faults.base import SeenBy, Stage, calls, fault, message, say
 from toolcert.simulate.situations import A_CALL, NAMED, NONE, ONE_AT_A_TIME, REQUIRED, TWO_CALLS, WORDS
+from toolcert.simulate.traffic import Ask, Raw, error
 
 
 def _without(body: JsonObject, field: str) -> JsonObject:

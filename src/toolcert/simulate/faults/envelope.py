@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.answers import Raw
-from toolcert.simulate.asking import Ask
 from toolcert.simulate.faults.base import Stage, fault
 from toolcert.simulate.situations import A_CALL
+from toolcert.simulate.traffic import Ask, Raw
 
 _PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>"
 _TROUBLE = {"error": {"message": "The upstream provider is busy.", "type": "upstream_error", "code": 502}}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.faults.base import STREAM, Stage, fault
-from toolcert.simulate.faults.shaping import calls, each_arguments, finish, is_last, message
+from toolcert.simulate.faults.base import STREAM, Stage, calls, each_arguments, fault, finish, is_last, message
 from toolcert.simulate.situations import A_CALL, A_SMALL_LIMIT
+from toolcert.simulate.traffic import Ask
 
 
 @fault("finish.stop_with_calls", Stage.BODY, A_CALL)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.answers import Raw, error, server_error
-from toolcert.simulate.asking import Ask
 from toolcert.simulate.brain.dialogue import as_json, read_dialogue
-from toolcert.simulate.faults.base import Stage, fault
-from toolcert.simulate.faults.shaping import calls, finish, message, say
+from toolcert.simulate.faults.base import Stage, calls, fault, finish, message, say
 from toolcert.simulate.situations import A_RESULT, MALFORMED_HISTORY, NULL_CONTENT, TWO_RESULTS, WRONG_ID
+from toolcert.simulate.traffic import Ask, Raw, error, server_error
 
 
 def _past_calls(ask: Ask) -> list[JsonObject]:

@@ -1,12 +1,11 @@
-"""Answers that are not from whom, not counted as, and not the same as they should be."""
+"""Answers from another model than asked, counted wrongly, or different each time."""
 
 from __future__ import annotations
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.faults.base import SeenBy, Stage, fault
-from toolcert.simulate.faults.shaping import calls, message
+from toolcert.simulate.faults.base import SeenBy, Stage, calls, fault, message
 from toolcert.simulate.situations import A_CALL, WORDS
+from toolcert.simulate.traffic import Ask
 
 _OPENINGS = ("Certainly.", "Of course.", "Sure thing.", "Gladly.", "Very well.", "Here you go.", "Alright.")
 

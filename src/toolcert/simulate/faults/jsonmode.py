@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.asking import Ask
 from toolcert.simulate.brain.dialogue import as_json
-from toolcert.simulate.faults.base import Stage, fault
-from toolcert.simulate.faults.shaping import message
+from toolcert.simulate.faults.base import Stage, fault, message
 from toolcert.simulate.situations import JSON_OBJECT
+from toolcert.simulate.traffic import Ask
 
 
 def _is_json(body: JsonObject) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.answers import Raw, error
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.faults.base import Stage, fault
-from toolcert.simulate.faults.shaping import calls, message, say
+from toolcert.simulate.faults.base import Stage, calls, fault, message, say
 from toolcert.simulate.situations import A_RESULT, WORDS
+from toolcert.simulate.traffic import Ask, Raw, error
 
 THOUGHTS = "The user asks for something simple. I should answer briefly and to the point."
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.asking import Ask
-from toolcert.simulate.faults.base import STREAM, Stage, fault
-from toolcert.simulate.faults.shaping import arguments, call_deltas, calls, is_last, write
+from toolcert.simulate.chat_completion import DONE, frame
+from toolcert.simulate.faults.base import STREAM, Stage, arguments, call_deltas, calls, fault, is_last, write
 from toolcert.simulate.situations import A_CALL, TWO_CALLS, WORDS
-from toolcert.simulate.streaming import DONE, frame
+from toolcert.simulate.traffic import Ask
 
 
 @fault("stream.cut", Stage.FRAMES, A_CALL, modes=STREAM)

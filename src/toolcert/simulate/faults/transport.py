@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.answers import Raw, Reset, Silence, rate_limited, server_error, wrong_key
-from toolcert.simulate.asking import Ask
 from toolcert.simulate.faults.base import Stage, fault
 from toolcert.simulate.situations import A_CALL
+from toolcert.simulate.traffic import Ask, Raw, Reset, Silence, rate_limited, server_error, wrong_key
 
 _HUGE = 80 << 20
 

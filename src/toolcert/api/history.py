@@ -1,0 +1,48 @@
+"""The history: adds finished probe runs to it and looks back over the last days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolcert.api.probe import summary_of
+from toolcert.core.errors import InputError
+from toolcert.history.drift import BUDGET
+from toolcert.history.observation import day_that_came, observations, stored_run
+from toolcert.history.overview import Overview, overview
+from toolcert.history.store import HistoryStore
+from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.runs.reader import read_manifest
+
+
+def add_run(folder: Path | str, history: str, *, day: str | None = None) -> ProbeSummary:
+    """Put a finished probe run into the history; the same run again replaces itself."""
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    if manifest.job != "probe":
+        raise InputError(f"{folder} is a {manifest.job} run; the history keeps probe runs.")
+    summary = summary_of(folder)
+    add_summary(summary, history, day=day and day_that_came(day))
+    return summary
+
+
+def add_summary(summary: ProbeSummary, history: str, *, day: str | None = None) -> None:
+    """Put the summary of a probe run into the history."""
+    if summary.nothing_measured and not summary.models:
+        return
+    with HistoryStore(history) as store:
+        store.add(stored_run(summary, day), observations(summary, day))
+
+
+def look_back(
+    history: str,
+    *,
+    days: int = 90,
+    model: str | None = None,
+    probe: str | None = None,
+    threshold: float = 0.9,
+    budget: float = BUDGET,
+    until: str | None = None,
+) -> Overview:
+    """What the history says about the last days, of all models or those `model` names (an id or a pattern)."""
+    with HistoryStore.existing(history) as store:
+        return overview(store, days=days, model=model, probe=probe, threshold=threshold, budget=budget, until=until)

@@ -1,0 +1,207 @@
+"""Probe: suites of short conversations with every model at one or more endpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_sessions, wait_for
+from toolcert.core.errors import UsageError
+from toolcert.core.events import Handler, RunStarted
+from toolcert.core.manifest import Manifest
+from toolcert.core.targets import ModelInfo
+from toolcert.core.values import JsonObject, Value
+from toolcert.engine.interfaces import Session
+from toolcert.engine.local import LocalEngine
+from toolcert.engine.outage import OutageWatch
+from toolcert.probes.base import Probe
+from toolcert.probes.run.live_conversation import ProbeSettings, ProbeWork
+from toolcert.probes.run.schedule import ProbePlan
+from toolcert.probes.scenarios import ScenarioProbe
+from toolcert.probes.suites import choose_probes
+from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.probes.summary.summariser import summarise
+from toolcert.runs.encoding import Keep
+from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
+from toolcert.runs.reader import RunReader, is_run, read_manifest
+from toolcert.runs.resume import resume, start_afresh
+from toolcert.runs.writer import RunWriter, hold
+from toolcert.version import __version__
+
+DEFAULT_SUITE = "agent"
+DEFAULT_ITERATIONS = 5
+
+
+class ProbeOptions(Value):
+    """How to probe; the names are those of the command's options."""
+
+    model: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    all_models: bool = False
+    suite: str = DEFAULT_SUITE
+    probe: tuple[str, ...] = ()
+    scenario: tuple[str, ...] = ()
+    iterations: int = DEFAULT_ITERATIONS
+    threshold: float = 0.9
+    adaptive: bool = False
+    max_tokens: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    """Sent with every request, and makes nonces repeatable; without it each run has nonces of its own."""
+    max_requests: int | None = None
+    output: str | None = None
+    fresh: bool = False
+    keep: Keep = Keep.RAW
+    prices: dict[str, tuple[float, float]] = {}
+    """Model to price of a million tokens in and out."""
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise UsageError(f"iterations must be at least 1, not {self.iterations}.")
+        if self.adaptive and not 0 < self.threshold < 1:
+            raise UsageError(
+                f"no number of runs can decide whether a rate reaches a threshold of {self.threshold:g}.",
+                remedy="Leave out --adaptive, or choose a --threshold between 0 and 1.",
+            )
+
+
+class ProbeRun(Value):
+    """A finished probe run."""
+
+    folder: str
+    summary: ProbeSummary
+    interrupted: bool = False
+
+
+class ProbeJob:
+    """A probe run that is planned and not yet started: what it would send is known."""
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        sessions: Mapping[str, Session],
+        models: Mapping[str, Sequence[ModelInfo]],
+        options: ProbeOptions,
+        left_out: Mapping[str, str] | None = None,
+    ) -> None:
+        self.options = options
+        self.left_out = dict(left_out or {})
+        """Endpoints that gave no list of models, with the reason."""
+        self.models = models
+        self._sessions = sessions
+        self._concurrency = {endpoint.spec.name: endpoint.spec.concurrency for endpoint in endpoints}
+        self.probes: tuple[Probe, ...] = choose_probes(options.suite, options.probe, options.scenario)
+        self.manifest = self._manifest(endpoints)
+        self.folder = run_folder(Path(options.output) if options.output else None, self.manifest.run)
+        if is_run(self.folder) and not options.fresh:
+            # A run that goes on is the same run, also to a history that knows it.
+            self.manifest = msgspec.structs.replace(self.manifest, run=read_manifest(self.folder).run)
+        self.plan = ProbePlan(
+            models, self.probes, iterations=options.iterations, adaptive=options.adaptive, threshold=options.threshold
+        )
+
+    async def run(self, handlers: Sequence[Handler] = ()) -> ProbeRun:
+        """Do it; what an earlier run in the same folder measured is not asked again."""
+        with hold(self.folder) as lock:
+            return await self._run(lock, handlers)
+
+    async def _run(self, lock: IO[bytes], handlers: Sequence[Handler]) -> ProbeRun:
+        if self.options.fresh:
+            start_afresh(self.folder, self.manifest.job)
+        measured = resume(self.folder, self.manifest)
+        if len(measured):
+            self.plan.resume(measured, RunReader(self.folder).heads())
+        writer = RunWriter(self.folder, self.manifest, keep=self.options.keep, lock=lock)
+        engine = LocalEngine(
+            self._sessions,
+            concurrency=self._concurrency,
+            handlers=[writer, *handlers],
+            max_requests=self.options.max_requests,
+            watch=OutageWatch(),
+        )
+        started = RunStarted(manifest=self.manifest, total=self.plan.total, resumed=self.plan.resumed)
+        try:
+            finished = await engine.run(self.plan, self._work(), started)
+        finally:
+            writer.close()
+        return ProbeRun(
+            folder=str(self.folder),
+            summary=summary_of(self.folder, self.options.prices),
+            interrupted=finished.interrupted,
+        )
+
+    def _work(self) -> ProbeWork:
+        settings = ProbeSettings(
+            parameters={"temperature": self.options.temperature, "seed": self.options.seed},
+            seed=self.manifest.run if self.options.seed is None else str(self.options.seed),
+        )
+        if self.options.max_tokens is not None:
+            settings = msgspec.structs.replace(settings, max_tokens=self.options.max_tokens)
+        return ProbeWork(settings, own=[probe for probe in self.probes if probe.group == "scenario"])
+
+    def _parameters(self) -> JsonObject:
+        """What shapes the requests, scenarios included: their files may change between two runs."""
+        scenarios = {probe.name: probe.digest for probe in self.probes if isinstance(probe, ScenarioProbe)}
+        asked = {name: getattr(self.options, name) for name in ("temperature", "max_tokens", "seed")}
+        return asked | ({"scenarios": scenarios} if scenarios else {})
+
+    def _manifest(self, endpoints: Sequence[Endpoint]) -> Manifest:
+        return Manifest(
+            run=new_run_id(),
+            job="probe",
+            started_at=time.time(),
+            toolcert=__version__,
+            endpoints=tuple(endpoint.spec for endpoint in endpoints),
+            models={name: tuple(models) for name, models in self.models.items()},
+            unreachable=self.left_out,
+            suite=None if self.options.probe or self.options.scenario else self.options.suite,
+            probes=tuple(probe.name for probe in self.probes),
+            iterations=self.options.iterations,
+            threshold=self.options.threshold,
+            parameters=self._parameters(),
+            argv=without_secrets(sys.argv),
+            versions=versions(),
+        )
+
+
+@contextlib.asynccontextmanager
+async def probe_job(
+    endpoints: Sequence[Endpoint | str], options: ProbeOptions | None = None
+) -> AsyncIterator[ProbeJob]:
+    """Open the endpoints, list their models and plan the run."""
+    options = options or ProbeOptions()
+    given = [as_endpoint(endpoint) for endpoint in endpoints]
+    async with open_sessions(given) as sessions:
+        models, left_out = await choose_models(
+            given, sessions, options.model, options.exclude, every=options.all_models
+        )
+        answering = [endpoint for endpoint in given if endpoint.spec.name in models]
+        reached = {name: sessions[name] for name in models}
+        yield ProbeJob(answering, reached, models, options, left_out)
+
+
+async def probe_async(
+    *endpoints: Endpoint | str, options: ProbeOptions | None = None, handlers: Sequence[Handler] = ()
+) -> ProbeRun:
+    """Probe the models at one or more endpoints."""
+    async with probe_job(endpoints, options) as job:
+        return await job.run(handlers)
+
+
+def probe(
+    *endpoints: Endpoint | str, options: ProbeOptions | None = None, handlers: Sequence[Handler] = ()
+) -> ProbeRun:
+    """Probe the models at one or more endpoints."""
+    return wait_for(probe_async(*endpoints, options=options, handlers=handlers))
+
+
+def summary_of(folder: Path, prices: Mapping[str, tuple[float, float]] | None = None) -> ProbeSummary:
+    """The summary of a finished or interrupted probe run, from its log alone."""
+    reader = RunReader(folder)
+    return summarise(reader.manifest, reader.records(), prices=prices)

@@ -1,0 +1,51 @@
+"""Reads finished runs again and writes reports about them in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolcert.api.probe import summary_of
+from toolcert.core.errors import InputError
+from toolcert.core.values import Value
+from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.reports.formats import NOTHING, Extras
+from toolcert.runs.reader import read_manifest
+from toolcert.verification.older_results import is_older_results
+from toolcert.verification.rejudgement import rejudge
+from toolcert.verification.summary.figures import VerifySummary
+from toolcert.verification.summary.tally import summarise
+
+
+class LoadedRun(Value):
+    """A finished or interrupted run as its log tells it."""
+
+    folder: str
+    job: str
+    summary: ProbeSummary | VerifySummary
+
+
+def load_run(run: str | Path, *, prices: Mapping[str, tuple[float, float]] | None = None) -> LoadedRun:
+    """Read a run folder, or a results.jsonl of the older verifiers."""
+    path = Path(run)
+    if is_older_results(path):
+        return LoadedRun(folder=str(path), job="verify", summary=rejudge(path).summary)
+    job = read_manifest(path).job
+    if job == "probe":
+        return LoadedRun(folder=str(path), job=job, summary=summary_of(path, prices))
+    if job == "verify":
+        return LoadedRun(folder=str(path), job=job, summary=summarise(path))
+    raise InputError(f"{path} is a run of kind {job!r}, which this version does not know.", remedy="Update toolcert.")
+
+
+def report(run: str | Path, *, extras: Extras = NOTHING, **destinations: str) -> LoadedRun:
+    """Write reports about a finished run: `report("run", html="page.html", junit="results.xml")`."""
+    import msgspec
+
+    from toolcert.reports.destinations import check_destinations
+    from toolcert.reports.formats import write_reports
+
+    check_destinations(destinations, [run])
+    loaded = load_run(run)
+    write_reports(loaded.job, loaded.summary, destinations, msgspec.structs.replace(extras, run=loaded.folder))
+    return loaded

@@ -1,0 +1,66 @@
+"""All commands by name, so that `toolcert --help` need not import one of them.
+
+To add a command: write `cli/commands/NAME.py` with a click command, and enter it here under its section.
+The short help must equal the command's own; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """Where a command lives and what it does."""
+
+    target: str
+    """`module:attribute`, imported when the command is called."""
+    help: str
+
+
+SECTIONS: dict[str, dict[str, Entry]] = {
+    "Measure": {
+        "probe": Entry(
+            "toolcert.cli.commands.probe:probe", "Probe models: do they call tools, rightly, and how surely?"
+        ),
+        "verify": Entry("toolcert.cli.commands.verify:verify", "Replay a dataset of requests against one model."),
+        "replay": Entry("toolcert.cli.commands.replay:replay", "Send one row of a run again and show both answers."),
+        "daily": Entry("toolcert.cli.commands.daily:daily", "Probe, remember and publish: the run for every day."),
+        "demo": Entry(
+            "toolcert.cli.commands.demo:demo", "Probe simulated models, and a real small one, on this machine."
+        ),
+    },
+    "Read results": {
+        "compare": Entry(
+            "toolcert.cli.commands.compare:compare", "Is this vendor the same as the baseline, and how sure are we?"
+        ),
+        "bless": Entry("toolcert.cli.commands.bless:bless", "Keep a run as a named baseline to compare with."),
+        "report": Entry("toolcert.cli.commands.report:report", "Write reports about a finished run, in any format."),
+        "show": Entry("toolcert.cli.commands.show:show", "Show one row of a run: request, answer, findings, curl."),
+        "dataset": Entry("toolcert.cli.commands.dataset:dataset", "Check or describe a dataset of requests."),
+        "history": Entry(
+            "toolcert.cli.commands.history:history", "What was measured before, what changed, what drifts."
+        ),
+        "findings": Entry(
+            "toolcert.cli.commands.findings:findings", "Explain the findings, or one of them by its code."
+        ),
+    },
+    "Endpoints": {
+        "models": Entry("toolcert.cli.commands.models:models", "List the models of an endpoint."),
+        "endpoints": Entry("toolcert.cli.commands.endpoints:endpoints", "List the endpoints that are known by name."),
+        "doctor": Entry("toolcert.cli.commands.doctor:doctor", "Find out why an endpoint does not work."),
+    },
+    "Set up": {
+        "init": Entry(
+            "toolcert.cli.commands.init:init", "Write a commented toolcert.toml, and a CI workflow if wanted."
+        ),
+        "simulate": Entry(
+            "toolcert.cli.commands.simulate:simulate",
+            "Serve simulated models, faithful and faulty, to test clients with.",
+        ),
+        "completion": Entry(
+            "toolcert.cli.commands.completion:completion", "Print the script that completes toolcert commands."
+        ),
+    },
+}
+
+COMMANDS: dict[str, Entry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}

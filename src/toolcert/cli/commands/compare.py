@@ -1,0 +1,194 @@
+"""`toolcert compare`: is this vendor the same as the baseline?"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.comparison.result import Verdict
+from toolcert.core.errors import ExitCode, UsageError
+from toolcert.reports.display_text import count, plural
+from toolcert.settings import Settings
+from toolcert.settings.options import COMPARING, REPORTS, names
+
+if TYPE_CHECKING:
+    from toolcert.comparison.compare_options import CompareOptions
+    from toolcert.comparison.result import Comparison, VendorComparison
+    from toolcert.comparison.stats.significance import Plan
+
+
+_SEVERAL = ("--baseline", "--vendor")
+
+
+class SeveralRuns(SettingsCommand):
+    """Takes several words after --baseline and --vendor."""
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+        # click has no option with several values, only one that is repeated.
+        parser.parse_args = lambda args: parse(_repeat_flags(args))  # type: ignore[method-assign] # see above
+        return parser
+
+
+def _repeat_flags(args: list[str]) -> list[str]:
+    """`--baseline A B` as `--baseline A --baseline B`."""
+    result: list[str] = []
+    flag, first = "", False
+    for word in args:
+        if word.startswith("-") and word != "-":
+            flag, first = (word, True) if word in _SEVERAL else ("", False)
+            result.append(word)
+            continue
+        result += [word] if first or not flag else [flag, word]
+        first = False
+    return result
+
+
+@click.command(cls=SeveralRuns, short_help="Is this vendor the same as the baseline, and how sure are we?")
+@use(*names(COMPARING, REPORTS), "fail-on", "seed")
+def compare(settings: Settings) -> int:
+    """Is this vendor the same as the baseline, and how sure are we?
+
+    Runs are folders of `toolcert verify`, results.jsonl files of the older verifiers, or names kept with
+    `toolcert bless`. A second run of the baseline tells how much it differs from itself; without one, no vendor can
+    be called equivalent unless it hardly differs at all.
+
+    --fail-on takes regression (degraded or different), inconclusive, missing, none, a finding or a severity; without
+    it, rows that the vendor owes (missing) end with 1.
+
+    \b
+    toolcert compare --baseline official-1 official-2 --vendor vendor-a
+    toolcert compare --baseline official --vendor a b c --markdown leaderboard.md --fail-on regression
+    toolcert compare --baseline run1.jsonl --vendor run2.jsonl --match index --trigger finish-reason
+    toolcert compare --plan --effect 0.03
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
+    return run_comparison(settings)
+
+
+_GATE_WORDS = (REGRESSION, INCONCLUSIVE, MISSING, NONE) = ("regression", "inconclusive", "missing", "none")
+_REGRESSIONS = (Verdict.DEGRADED, Verdict.DIFFERENT)
+_ROWS_ON_CONSOLE = 3
+_ROWS_IN_REPORTS = 100
+
+
+def run_comparison(settings: Settings) -> int:
+    """Plan, or compare, print, write and gate."""
+    from toolcert.cli.support import report_options
+    from toolcert.comparison.pipeline import compare as compare_runs
+
+    gates = _gates(settings)
+    destinations = report_options.destinations(settings, "compare")
+    report_options.check_reports(settings, "compare", *settings.baseline, *settings.vendor)
+    if settings.plan:
+        _refuse_reports(destinations)
+        _print_plan(_plan(settings))
+        return ExitCode.OK
+    comparison = compare_runs(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
+    try:
+        if report_options.shows_result(settings, "compare"):
+            _print(comparison)
+    finally:  # whoever reads our output may go away; the files are wanted all the same
+        report_options.write_all("compare", comparison, settings, "")
+    return _gate(comparison, gates)
+
+
+def _print(comparison: Comparison) -> None:
+    from toolcert.reports.compare.console import compare_lines
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in compare_lines(comparison, width):
+        click.echo(line)
+
+
+def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
+    from toolcert.comparison.compare_options import CompareOptions
+    from toolcert.comparison.match.partners import Match
+    from toolcert.comparison.read.packed_run import By
+    from toolcert.comparison.stats.confusion import Trigger
+
+    return CompareOptions(
+        trigger=Trigger(settings.trigger),
+        match=Match(settings.match),
+        margin=settings.margin,
+        alpha=settings.alpha,
+        by=None if settings.by is None else By(settings.by),
+        seed=settings.seed or 0,
+        force=settings.force,
+        rows=_ROWS_IN_REPORTS if in_full else _ROWS_ON_CONSOLE,
+        baselines=settings.baselines,
+    )
+
+
+def _gates(settings: Settings) -> tuple[str, ...]:
+    """What ends with exit code 1; a comparison gates on missing rows unless told otherwise."""
+    from toolcert.probes.summary.gate import check_gate_codes
+
+    given = [word.strip() for entry in settings.fail_on for word in entry.split(",") if word.strip()]
+    try:
+        check_gate_codes([word for word in given if word not in _GATE_WORDS])
+    except UsageError as error:
+        remedy = f"Use {', '.join(_GATE_WORDS)}, a severity, or a code that `toolcert findings` lists."
+        raise UsageError(error.message, remedy=remedy) from error
+    return tuple(given) or (MISSING,)
+
+
+def _gate(comparison: Comparison, gates: tuple[str, ...]) -> int:
+    complaints = [text for vendor in comparison.vendors for text in _complaints(vendor, gates)]
+    for complaint in complaints:
+        click.echo(complaint, err=True)
+    return ExitCode.FAILED if complaints else ExitCode.OK
+
+
+def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[str]:
+    from toolcert.probes.summary.gate import meets
+
+    label = vendor.side.label
+    if REGRESSION in gates and vendor.verdict in _REGRESSIONS:
+        yield f"--fail-on regression: {label} is {vendor.verdict}."
+    if INCONCLUSIVE in gates and vendor.verdict is Verdict.INCONCLUSIVE:
+        yield f"--fail-on inconclusive: {label} could not be decided."
+    if MISSING in gates and vendor.missing.rows:
+        yield f"--fail-on missing: {label} owes {plural(vendor.missing.rows, 'row')}."
+    for finding in vendor.findings:
+        if not finding.of_baseline and any(meets(finding.code, finding.severity, gate) for gate in gates):
+            yield f"--fail-on {finding.code}: {label}, {plural(finding.rows, 'row')}."
+
+
+def _refuse_reports(destinations: Mapping[str, str]) -> None:
+    if destinations:
+        raise UsageError(
+            f"--plan only prints, and --{next(iter(destinations))} reports a comparison.",
+            remedy="Leave one of them out.",
+        )
+
+
+def _plan(settings: Settings) -> Plan:
+    """The rows needed; the noise is measured where two runs of the baseline are given, and every vendor adds tests."""
+    from toolcert.comparison.pipeline import measured_noise
+    from toolcert.comparison.stats.significance import FAMILY, USUAL_NOISE, plan
+
+    noise = measured_noise(settings.baseline, _options(settings, in_full=False))
+    planned = plan(
+        settings.effect,
+        noise=USUAL_NOISE if noise is None else noise,
+        alpha=settings.alpha,
+        power=settings.power,
+        tests=FAMILY * max(1, len(settings.vendor)),
+    )
+    return msgspec.structs.replace(planned, measured=noise is not None)
+
+
+def _print_plan(planned: Plan) -> None:
+    click.echo(f"{count(planned.rows)} rows are needed to find a difference on {100 * planned.effect:g} % of them.")
+    click.echo(
+        f"Assumed: two runs of the baseline decide differently on {100 * planned.noise:.1f} % of the rows"
+        f"{' (measured)' if planned.measured else ''}, {100 * planned.power:g} % chance to find it, "
+        f"{100 * planned.alpha:g} % chance of a false alarm shared by {planned.tests} tests."
+    )

@@ -1,0 +1,108 @@
+"""`toolcert demo`: eight simulated models and, where installed, a real one, from endpoint to report."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.interaction import announce_stop
+from toolcert.core.errors import ExitCode
+from toolcert.settings import Settings
+from toolcert.settings.options import REPORTS, names
+
+if TYPE_CHECKING:
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.api.probe import ProbeRun
+
+
+@click.command(cls=SettingsCommand)
+@click.option("--local/--no-local", default=True, help="Also probe a real small model, where one is installed.")
+@use("suite", "iterations", "sort", "output", "quiet", *names(REPORTS))
+def demo(*, local: bool, settings: Settings) -> int:
+    """Probe simulated models, and a real small one, on this machine.
+
+    Eight simulated models serve on a loopback port and differ visibly: one does everything right, the others
+    break in ways seen in the field. With the extra `local`, SmolLM2 answers beside them.
+    """
+    return run_demo(settings, local=local)
+
+
+_MAX_TOKENS = 256
+"""Enough for every answer here; the small real model sometimes goes on without end, a minute for a thousand tokens."""
+
+
+def run_demo(settings: Settings, *, local: bool) -> int:
+    """Probe the demo's endpoints and write a page about it."""
+    from toolcert.api.endpoint import wait_for
+    from toolcert.cli.support import report_options
+    from toolcert.cli.support.rich_console import stdout_console
+    from toolcert.reports.formats import write_reports
+    from toolcert.reports.probe.console import print_probe
+    from toolcert.reports.probe.phrases import in_order, write_examples
+    from toolcert.simulate.local_model import missing_part
+
+    report_options.check_reports(settings, "probe")
+    if local and (missing := missing_part()) is not None:
+        click.echo(f"Without a real model: {missing}.", err=True)
+    result = wait_for(_probe_demo(settings, local=local))
+    page = settings.html or str(Path(result.folder) / "report.html")
+    summary = in_order(result.summary, settings.sort)
+    speaks = report_options.shows_result(settings, "probe")
+    if speaks:
+        examples = write_examples(Path(result.folder), summary)
+        print_probe(summary, stdout_console(), run=result.folder, examples=examples)
+    report_options.write_all("probe", summary, settings, result.folder)
+    if settings.html is None:
+        write_reports("probe", summary, {"html": page})
+    if speaks:
+        report_options.print_page_path(page)
+    return ExitCode.INTERRUPTED if result.interrupted else ExitCode.OK
+
+
+async def _probe_demo(settings: Settings, *, local: bool) -> ProbeRun:
+    from rich.console import Console
+
+    from toolcert.api.probe import DEFAULT_SUITE, ProbeOptions, probe_job
+    from toolcert.cli.commands.probe import models_done
+    from toolcert.cli.support.rich_console import say_on, stderr_console
+    from toolcert.reports.console.live_progress import progress
+
+    options = ProbeOptions(
+        suite=settings.suite or DEFAULT_SUITE,
+        iterations=settings.iterations,
+        output=settings.output,
+        max_tokens=_MAX_TOKENS,
+    )
+    with demo_endpoints(local=local) as endpoints:
+        async with probe_job(endpoints, options) as job:
+            console = Console(quiet=True) if settings.quiet else stderr_console()
+            title = f"demo  run {job.manifest.run}"
+            with progress(title, console, extra=lambda: models_done(job)) as display:
+                return await job.run([display, announce_stop(say_on(console))])
+
+
+_LATENCY = "0.02-0.12"
+"""Seconds; enough for the progress display and the latency charts to have something to show."""
+_LOCAL_TIMEOUT = 60.0
+
+
+@contextlib.contextmanager
+def demo_endpoints(*, local: bool = True) -> Iterator[list[Endpoint]]:
+    """The demo's endpoints, alive inside the context; the real model is left out where it is not installed."""
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.simulate import Vendor
+    from toolcert.simulate.local_model import local_model, missing_part
+    from toolcert.simulate.persona import DEMO
+
+    with contextlib.ExitStack() as stack:
+        vendor = stack.enter_context(Vendor(models=DEMO, latency=_LATENCY))
+        endpoints = [Endpoint(vendor.url, name="simulated", concurrency=16)]
+        if local and missing_part() is None:
+            url = stack.enter_context(local_model())
+            endpoints.append(Endpoint(url, name="local", concurrency=2, timeout=_LOCAL_TIMEOUT))
+        yield endpoints

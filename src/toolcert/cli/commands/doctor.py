@@ -1,0 +1,85 @@
+"""`toolcert doctor`: why an endpoint does not work, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.endpoint_argument import chosen_endpoints, endpoint_arguments
+from toolcert.cli.support.table import write_json
+from toolcert.core.errors import ExitCode
+from toolcert.settings import Settings
+from toolcert.settings.options import CONNECTION, names
+
+if TYPE_CHECKING:
+    from toolcert.endpoints.doctor import Step
+    from toolcert.endpoints.spec import ChosenEndpoint
+
+_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "bright_black")}
+
+
+@click.command(cls=SettingsCommand, short_help="Find out why an endpoint does not work.")
+@endpoint_arguments
+@use(*names(CONNECTION), "model", "timeout", "connect-timeout", "read-timeout", "retries", "json")
+def doctor(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
+    """Find out why an endpoint does not work.
+
+    Looks at name resolution, TLS, the key, the model list, one chat, the clocks, one tool call and one stream;
+    three short requests are sent. Exits with 3 where nothing could be measured, with 1 where a later step fails.
+
+    \b
+    toolcert doctor localhost:8000
+    toolcert doctor --endpoint openrouter --model qwen/qwen3-coder
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
+    from toolcert.http.loop import run
+
+    chosen = chosen_endpoints(settings, endpoints)
+    reports = [(choice, run(_examine(choice, quiet=bool(settings.json)))) for choice in chosen]
+    if settings.json:
+        write_json(settings.json, {"endpoints": [_as_json(choice, steps) for choice, steps in reports]})
+    return max((_exit_code(steps) for _, steps in reports), default=ExitCode.OK)
+
+
+async def _examine(choice: ChosenEndpoint, *, quiet: bool) -> list[Step]:
+    from toolcert.endpoints.doctor import Doctor
+    from toolcert.endpoints.registry import open_endpoint
+
+    steps = []
+    async with open_endpoint(choice.spec, choice.key) as session:
+        if not quiet:
+            click.secho(f"{choice.spec.name}  {session.dialect.spec.base_url}", bold=True)
+        async for step in Doctor(session, choice.model[0] if choice.model else None).examine():
+            steps.append(step)
+            if not quiet:
+                _show(step)
+    return steps
+
+
+def _show(step: Step) -> None:
+    from toolcert.reports.display_text import visible
+
+    mark, color = _MARKS[step.health]
+    took = f"{step.seconds:6.2f} s" if step.health != "skipped" else " " * 8
+    click.echo(f"  {click.style(mark, fg=color)} {step.name:<15} {took}  {visible(step.detail)}")
+    if step.remedy:
+        click.echo(f"  {'':<27}{click.style(step.remedy, fg='cyan')}")
+
+
+def _exit_code(steps: list[Step]) -> ExitCode:
+    from toolcert.endpoints.doctor import ESSENTIAL
+
+    bad = {step.name for step in steps if step.health == "failed"}
+    if bad & ESSENTIAL:
+        return ExitCode.NOTHING_MEASURED
+    return ExitCode.FAILED if bad else ExitCode.OK
+
+
+def _as_json(choice: ChosenEndpoint, steps: list[Step]) -> dict[str, Any]:
+    fields = ("name", "health", "detail", "seconds", "remedy")
+    return {
+        "name": choice.spec.name,
+        "base_url": choice.spec.base_url,
+        "steps": [{field: getattr(step, field) for field in fields} for step in steps],
+    }

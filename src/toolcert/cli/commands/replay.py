@@ -1,0 +1,87 @@
+"""`toolcert replay`: one row of a run, sent again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.endpoint_argument import chosen_endpoints
+from toolcert.core.cases import Outcome
+from toolcert.core.errors import ExitCode, UsageError
+from toolcert.core.targets import EndpointSpec
+from toolcert.settings import Settings, Source
+from toolcert.settings.credentials import KeySources, find_key
+from toolcert.settings.options import CONNECTION, names
+
+if TYPE_CHECKING:
+    from toolcert.api.endpoint import Endpoint
+
+
+@click.command(cls=SettingsCommand, short_help="Send one row of a run again and show both answers.")
+@click.argument("run", metavar="RUN")
+@click.argument("row", metavar="ROW")
+@use(
+    *names(CONNECTION),
+    "model",
+    "concurrency",
+    "rpm",
+    "timeout",
+    "connect-timeout",
+    "read-timeout",
+    "chunk-timeout",
+    "retries",
+)
+def replay(run: str, row: str, settings: Settings) -> int:
+    """Send one row of a run again and show both answers.
+
+    It goes to the endpoint the run names, with the key its variable holds; --base-url or --endpoint send it elsewhere,
+    and --model to another model.
+    """
+    return replay_row(run, row, settings)
+
+
+_ELSEWHERE = ("base_url", "endpoint", "preset", "dialect")
+
+
+def replay_row(folder: str, row: str, settings: Settings) -> int:
+    """Send the row, print both answers; the exit code of the command."""
+    from toolcert.api.endpoint import wait_for
+    from toolcert.api.verify import replay_async
+    from toolcert.cli.support.rich_console import stdout_console
+    from toolcert.reports.console.record import print_replay
+    from toolcert.verification.rejudgement import manifest_of
+    from toolcert.verification.single_row import find_row
+
+    path = Path(folder)
+    found, manifest = find_row(path, row), manifest_of(path)
+    endpoint = _endpoint(settings, manifest.endpoints)
+    both = wait_for(replay_async(found.record, manifest, endpoint, _model(settings)))
+    print_replay(both, stdout_console(), kept=found.replies)
+    return ExitCode.NOTHING_MEASURED if both.after.outcome is Outcome.NOT_MEASURED else ExitCode.OK
+
+
+def _model(settings: Settings) -> str | None:
+    """The model named on the command line; variables and files name models to measure, and the run names its own."""
+    if settings.resolved("model").source is not Source.FLAG:
+        return None
+    if len(settings.model) > 1:
+        raise UsageError("replay asks one model.", remedy="Name one with --model, or none for that of the run.")
+    return str(settings.model[0])
+
+
+def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:
+    """The endpoint named now, or the one of the run with the key its variable holds."""
+    from toolcert.api.endpoint import Endpoint
+
+    if any(settings.given(key) for key in _ELSEWHERE):
+        chosen = chosen_endpoints(settings)
+        return Endpoint.of(chosen[0].spec, chosen[0].key)
+    if not of_run:
+        raise UsageError("the run does not say where it was asked.", remedy="Give --base-url or --endpoint.")
+    spec = of_run[0]
+    usual = () if spec.key_env is None else (spec.key_env,)
+    sources = KeySources(flag=settings.api_key, variable=settings.api_key_env, file=settings.api_key_file, usual=usual)
+    return Endpoint.of(spec, find_key(sources, settings.environment))

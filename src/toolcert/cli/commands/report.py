@@ -1,0 +1,77 @@
+"""`toolcert report`: a finished run in any format, at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.core.errors import ExitCode, OutputError
+from toolcert.settings import Settings
+from toolcert.settings.options import REPORTS, names
+
+if TYPE_CHECKING:
+    from toolcert.api.report import LoadedRun
+    from toolcert.probes.summary.scorecard import ProbeSummary
+
+
+@click.command(cls=SettingsCommand, short_help="Write reports about a finished run, in any format.")
+@click.argument("run", metavar="RUN")
+@use("sort", "slice", *names(REPORTS), "history", "days")
+def report(run: str, settings: Settings) -> int:
+    """Write reports about a finished run, in any format; nothing is sent.
+
+    RUN is the folder of a probe or verify run, or a results.jsonl of the older verifiers. Without a format the
+    result is printed as it was at the end of the run. With --history the page of a probe run shows what was before.
+
+    \b
+    toolcert report toolcert-runs/20260624-0647-7f3a21c9 --html page.html
+    toolcert report run --json - | jq .summary.headline
+    toolcert report run --junit results.xml --markdown summary.md --badge badge.json
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
+    return report_run(run, settings)
+
+
+def report_run(folder: str, settings: Settings) -> int:
+    """Read the run, write what was asked for, or print the result."""
+    from toolcert.api.report import load_run
+    from toolcert.cli.support import report_options
+    from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.reports.probe.phrases import in_order
+
+    prices = {name: (price.input, price.output) for name, price in settings.config.prices.items()}
+    loaded = load_run(folder, prices=prices)
+    wanted = report_options.destinations(settings, loaded.job, folder)
+    summary = in_order(loaded.summary, settings.sort) if isinstance(loaded.summary, ProbeSummary) else loaded.summary
+    if not wanted:
+        _print(loaded, settings)
+    report_options.write_all(loaded.job, summary, settings, loaded.folder)
+    return ExitCode.OK
+
+
+def _print(loaded: LoadedRun, settings: Settings) -> None:
+    from toolcert.cli.support.rich_console import stdout_console
+    from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.reports.probe.phrases import in_order
+
+    if isinstance(loaded.summary, ProbeSummary):
+        from toolcert.reports.probe.console import print_probe
+
+        summary = in_order(loaded.summary, settings.sort)
+        print_probe(summary, stdout_console(), run=loaded.folder, examples=_examples(loaded.folder, summary))
+    else:
+        from toolcert.reports.verify.console import print_verify
+
+        print_verify(loaded.summary, stdout_console(), slices=settings.slice, run=loaded.folder)
+
+
+def _examples(folder: str, summary: ProbeSummary) -> Mapping[str, str]:
+    from toolcert.reports.probe.phrases import write_examples
+
+    try:
+        return write_examples(Path(folder), summary)
+    except OutputError:  # a run that is kept read-only is reported all the same, with longer curl lines
+        return {}

@@ -1,0 +1,269 @@
+"""`toolcert verify`: a dataset of requests replayed against one model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.endpoint_argument import chosen_endpoints
+from toolcert.cli.support.interaction import announce_stop, confirm_requests
+from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
+from toolcert.reports.display_text import plural
+from toolcert.settings import Settings, Source
+from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, VERIFYING, names
+from toolcert.settings.web_address import is_loopback
+
+if TYPE_CHECKING:
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.reports.console.live_progress import Progress
+    from toolcert.reports.console.progress import VerifyFigures
+    from toolcert.verification.older_results import Rules
+    from toolcert.verification.run.job import VerifyJob, VerifyRun
+    from toolcert.verification.summary.figures import VerifySummary
+    from toolcert.verification.verify_options import VerifyOptions
+
+
+_LEFT_OUT = frozenset({"exclude", "all-models"})
+
+
+@click.command(cls=SettingsCommand, short_help="Replay a dataset of requests against one model.")
+@click.argument("dataset", required=False, metavar="[DATASET]")
+@click.option("--from", "earlier", metavar="RUN", help="Judge a finished run or results.jsonl again; nothing is sent.")
+@click.option(
+    "--rules",
+    type=click.Choice(["ours", "older"]),
+    default="ours",
+    help="With --from: our rules, or those of the older verifiers.",
+)
+@click.option("--resume", is_flag=True, help="Take up the run in --output; this is so anyway unless --fresh is given.")
+@use(*(name for name in names(CONNECTION, ASKING, VERIFYING, OUTPUT) if name not in _LEFT_OUT), "fail-under", "fail-on")
+def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
+    """Replay a dataset of requests against one model, and judge every answer.
+
+    DATASET is a JSONL file of chat completions bodies, one a line; gzip and zstd are read as they are, - is stdin.
+
+    \b
+    toolcert verify requests.jsonl --base-url https://api.vendor.example/v1 -m model -o run
+    toolcert verify requests.jsonl -e my-vllm -m model --sample 200 --seed 1 --fail-under schema=0.98
+    toolcert verify --from run                           judge again after a rule changed
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
+    return verify_or_rejudge(dataset, settings, earlier=earlier, rules=rules, resume=resume)
+
+
+_NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "output", "sample", "where")
+"""Options that would seem to do something with --from."""
+
+
+def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
+    """Plan, ask, report; the exit code of the command."""
+    from toolcert.cli.support import report_options
+    from toolcert.probes.summary.gate import check_gate_codes
+    from toolcert.verification.older_results import Rules
+
+    report_options.check_reports(settings, "verify", dataset, earlier)
+    check_gate_codes(settings.fail_on)
+    if earlier is not None:
+        return _judge_again(dataset, earlier, Rules(rules), settings)
+    if dataset is None:
+        raise UsageError("which dataset?", remedy="Name a JSONL file of requests, or - for stdin.")
+    if rules != Rules.OURS:
+        raise UsageError(f"--rules {rules} judges finished runs.", remedy="Name one with --from.")
+    if resume and settings.fresh:
+        raise UsageError("--resume and --fresh exclude each other.")
+    if resume and settings.output is None:
+        raise UsageError("--resume needs --output.", remedy="Name the folder of the run to go on with.")
+    return _verify_dataset(dataset, settings)
+
+
+def _verify_dataset(dataset: str, settings: Settings) -> int:
+    from toolcert.api.verify import verify_job
+
+    endpoint = _endpoint(settings)
+    with verify_job(dataset, endpoint, verify_options(settings, _only_model(endpoint))) as job:
+        if settings.dry_run:
+            _print_plan(job)
+            return ExitCode.OK
+        if not job.dataset.source.count(at_most=1):
+            raise InputError(f"{dataset} is empty: there is no request in it.")
+        _confirm(job, yes=settings.yes)
+        result = _run_shown(job, endpoint, settings)
+    return conclude(result, settings)
+
+
+def _run_shown(job: VerifyJob, endpoint: Endpoint, settings: Settings) -> VerifyRun:
+    from toolcert.api.endpoint import wait_for
+    from toolcert.api.verify import run_job
+    from toolcert.reports.console.progress import VerifyFigures
+
+    if settings.quiet:
+        return wait_for(run_job(job, endpoint.key))
+    figures = VerifyFigures()
+    title = f"verify {job.dataset.source.name}  {job.shaping.model} at {endpoint.spec.name}  run {job.manifest.run}"
+    display, say = _display(title, figures)
+    with display:
+        return wait_for(run_job(job, endpoint.key, [figures, display, announce_stop(say)]))
+
+
+def _display(title: str, figures: VerifyFigures) -> tuple[Progress, Callable[[str], None]]:
+    """What shows the progress, and the way to say something beside it."""
+    from toolcert.reports.console.progress import PlainProgress
+
+    if not sys.stderr.isatty():
+        return PlainProgress(title, sys.stderr, figures.line), partial(click.echo, err=True)
+    # Only a terminal is drawn on, so only then the drawing library is loaded.
+    from toolcert.cli.support.rich_console import say_on, stderr_console
+    from toolcert.reports.console.live_progress import progress
+
+    console = stderr_console()
+    return progress(title, console, extra=figures.line), say_on(console)
+
+
+def conclude(result: VerifyRun, settings: Settings) -> int:
+    """Print the result, write the reports, close the gates."""
+    from toolcert.verification.summary.fail_under import found_gates
+
+    print_and_write(result.summary, settings, result.folder)
+    for notice in result.notices:
+        click.echo(notice, err=True)
+    if result.interrupted:
+        done = "nothing was measured" if result.kept_earlier else f"what was measured is in {result.folder}"
+        click.echo(f"Interrupted; {done}. The same --output goes on.", err=True)
+        return ExitCode.INTERRUPTED
+    unasked = sum(result.summary.not_asked.values())
+    if unasked and not result.kept_earlier:
+        click.echo(f"The same command with --output {result.folder} asks the {plural(unasked, 'row')} left.", err=True)
+    return _close(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
+
+
+def _close(summary: VerifySummary, missed: Sequence[str]) -> int:
+    """The exit code of what was measured."""
+    if not summary.rows.sent and not summary.not_asked:
+        raise _no_row(summary)
+    if summary.nothing_measured:
+        refused = {"unsupported": summary.rows.unsupported} if summary.rows.unsupported else {}
+        causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
+        click.echo(f"Nothing could be measured: {causes or 'no row was asked'}.", err=True)
+        return ExitCode.NOTHING_MEASURED
+    if missed:
+        raise GateError("\n".join(missed))
+    return ExitCode.OK
+
+
+def _no_row(summary: VerifySummary) -> InputError:
+    name = summary.dataset.path if summary.dataset else "the dataset"
+    if summary.rows.lines:
+        return InputError(f"{name}: no line can be asked.", remedy="`toolcert dataset check` says why.")
+    return InputError(f"{name}: no row was chosen.", remedy="`toolcert dataset stats` lists its tools and tags.")
+
+
+def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
+    """The result on stdout, and every report that was asked for."""
+    from toolcert.cli.support import report_options
+    from toolcert.reports.console.style import Paper
+    from toolcert.reports.verify.console import print_verify
+
+    try:
+        if report_options.shows_result(settings, "verify"):
+            print_verify(summary, Paper(sys.stdout), slices=settings.slice, run=folder)
+    finally:  # whoever reads our output may go away; the files are wanted all the same
+        report_options.write_all("verify", summary, settings, folder, rules=rules)
+    if report_options.shows_result(settings, "verify"):
+        report_options.print_page_path(settings.html)
+
+
+def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
+    from toolcert.cli.support import report_options
+    from toolcert.reports.console.style import Paper
+    from toolcert.reports.verify.console import print_differences
+    from toolcert.verification.summary.fail_under import found_gates, missed_gates, parse_gates, require_expectations
+
+    if dataset is not None:
+        raise UsageError("--from judges what was answered; it takes no dataset.")
+    for name in _NOT_WITH_FROM:
+        if settings.resolved(name).source is Source.FLAG:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"--from judges all of a finished run and sends nothing; {option} has no place there.")
+    from toolcert.verification.rejudgement import rejudge
+
+    gates = parse_gates(_gates(settings))
+    judged = rejudge(Path(earlier), rules)
+    require_expectations(gates, earlier, lambda: judged.summary.expects)
+    print_and_write(judged.summary, settings, earlier, rules)
+    if report_options.shows_result(settings, "verify"):
+        click.echo()
+        print_differences(judged.differences, Paper(sys.stdout))
+    return _close(
+        judged.summary, [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
+    )
+
+
+def verify_options(settings: Settings, model: str) -> VerifyOptions:
+    """The options of the command as the library takes them."""
+    from toolcert.runs.encoding import Keep
+    from toolcert.verification.verify_options import VerifyOptions
+
+    return VerifyOptions(
+        model=model,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        stream=None if settings.as_recorded else settings.stream,
+        model_type=settings.model_type,
+        adapter=settings.adapter,
+        use_raw_completions=settings.use_raw_completions,
+        tokenizer_model=settings.tokenizer_model,
+        limit=settings.limit,
+        sample=settings.sample,
+        seed=settings.seed or 0,
+        where=settings.where,
+        output=settings.output,
+        fresh=settings.fresh,
+        only_failed=settings.only_failed,
+        max_requests=settings.max_requests,
+        keep=Keep(settings.keep),
+        fail_under=_gates(settings),
+    )
+
+
+def _endpoint(settings: Settings) -> Endpoint:
+    from toolcert.api.endpoint import Endpoint
+
+    chosen = chosen_endpoints(settings)
+    if len(chosen) > 1:
+        raise UsageError("verify asks one endpoint at a time.", remedy="Run it once for each, then `toolcert compare`.")
+    return Endpoint.of(chosen[0].spec, chosen[0].key, chosen[0].model)
+
+
+def _only_model(endpoint: Endpoint) -> str:
+    if len(endpoint.model) != 1:
+        raise UsageError("verify asks one model.", remedy="Name it: --model ID; `toolcert models` lists them.")
+    return endpoint.model[0]
+
+
+def _gates(settings: Settings) -> str:
+    given = settings.fail_under
+    if isinstance(given, float):
+        raise UsageError(f"--fail-under {given:g}: of which figure?", remedy="Write it as schema=0.98 or trigger=95%.")
+    return given or ""
+
+
+def _confirm(job: VerifyJob, *, yes: bool) -> None:
+    if yes or is_loopback(job.spec.base_url):
+        return
+    planned = job.selection.total(job.dataset) or job.dataset.source.count()
+    confirm_requests(min(planned, job.options.max_requests or planned), [job.spec], yes=yes)
+
+
+def _print_plan(job: VerifyJob) -> None:
+    from toolcert.reports.console.style import Line, Paper, print_blocks
+    from toolcert.reports.verify.console import dry_run_lines
+    from toolcert.verification.run.job import dry_run
+
+    folder = Path(job.options.output) if job.options.output else None
+    lines = dry_run_lines(dry_run(job, folder))
+    print_blocks([[Line(line) for line in block] for block in lines], Paper(sys.stdout))

@@ -1,0 +1,215 @@
+"""Options of the settings table as click options: `@use("base-url", "model")` gives a command its settings."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from toolcert.cli.support.exit import warn
+from toolcert.core.errors import ConfigurationError, UsageError
+from toolcert.core.secrets import passwords_in
+from toolcert.settings import OPTIONS, Option, Settings, Source, load_config, resolve
+from toolcert.settings.credentials import KEY_VARIABLE
+from toolcert.settings.option import Address, Choice, InputFile, OutputFile, Switch
+from toolcert.settings.precedence import misspelt_variables
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def endpoint_names() -> list[str]:
+    """The names of toolcert.toml, then the presets."""
+    from toolcert.endpoints.presets import presets
+
+    try:
+        configured = list(load_config().endpoints)
+    except ConfigurationError:
+        configured = []  # the command itself will tell
+    return list(dict.fromkeys([*configured, *presets()]))
+
+
+def _preset_names() -> Iterable[str]:
+    from toolcert.endpoints.presets import presets
+
+    return presets()
+
+
+def _suite_names() -> Iterable[str]:
+    from toolcert.probes.suites import SUITES
+
+    return SUITES
+
+
+def _probe_names() -> Iterable[str]:
+    from toolcert.probes.registry import all_probes
+
+    return [probe.name for probe in all_probes()]
+
+
+_NAMES_OFFERED: dict[str, Callable[[], Iterable[str]]] = {
+    "endpoint": endpoint_names,
+    "preset": _preset_names,
+    "suite": _suite_names,
+    "probe": _probe_names,
+}
+
+
+def complete_from(names: Callable[[], Iterable[str]]) -> Completer:
+    """Offer those names that begin with what is typed."""
+
+    def complete(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+def completer_of(option: Option) -> Completer | None:
+    """What to offer as the value of an option, where anything can be known."""
+    kind = option.kind
+    if isinstance(kind, Choice):
+        return complete_from(lambda: kind.words)
+    if isinstance(kind, InputFile | OutputFile):
+        return lambda _ctx, _parameter, incomplete: [CompletionItem(incomplete, type="file")]
+    return complete_from(_NAMES_OFFERED[option.name]) if option.name in _NAMES_OFFERED else None
+
+
+_STRAY = "Got unexpected extra argument"
+EPILOG = (
+    "Every option has one name everywhere: --base-url is also the environment variable TOOLCERT_BASE_URL and the key "
+    "base_url in toolcert.toml. A flag beats the environment, which beats the file."
+)
+
+
+class SettingOption(click.Option):
+    """A click option made from the table; the table's resolver, not click, finds its value."""
+
+    def __init__(self, *args: Any, setting: Option, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.setting = setting
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Hide the `--no-...` half of switches that are off unless asked for: it only undoes a variable."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        left = record[0].partition(" / ")[0] if not self.setting.default else record[0]
+        return left, self.help or ""
+
+
+class SettingsCommand(click.Command):
+    """A command whose help shows its options under their headings, and which knows where a stray word belongs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if not error.message.startswith(_STRAY):
+                raise
+            raise click.UsageError(error.message + self._place_of_strays(), error.ctx) from None
+
+    def _place_of_strays(self) -> str:
+        """What people mean by a word too many, as far as this command takes it at all."""
+        known = {parameter.name for parameter in self.params}
+        if "baseline" in known:
+            return ". Name the runs with --baseline RUN... --vendor RUN..."
+        return ". Name the endpoint with --endpoint (-e) or --base-url." if "endpoint" in known else ""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):  # arguments are explained in the text
+                title = parameter.setting.group if isinstance(parameter, SettingOption) else "Options"
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(EPILOG)
+
+
+def use(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these options of the table, and their resolved values as the argument `settings`."""
+    options = [OPTIONS[name] for name in dict.fromkeys(("config", *names))]
+
+    def decorate(callback: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(callback)
+        def call(**parameters: Any) -> Any:
+            given = _take_given(options, parameters)
+            settings = resolve([option.name for option in options], given)
+            _warn_of_visible_key(settings)
+            _warn_of_misspelt_variables(settings)
+            return callback(settings=settings, **parameters)
+
+        decorated: Callable[..., Any] = call
+        for option in reversed(options):
+            decorated = _click_option(option)(decorated)
+        return decorated
+
+    return decorate
+
+
+def _take_given(options: list[Option], parameters: dict[str, Any]) -> dict[str, Any]:
+    """What stood on the command line, taken out of the callback's parameters."""
+    context = click.get_current_context()
+    values = {option.key: _only(option, parameters.pop(option.key)) for option in options}
+    return {
+        key: value for key, value in values.items() if context.get_parameter_source(key) is ParameterSource.COMMANDLINE
+    }
+
+
+def _only(option: Option, value: Any) -> Any:
+    """The value of an option; of two addresses the second would silently win."""
+    if not _refuses_repetition(option) or value is None:
+        return value
+    if len(value) > 1:
+        raise UsageError(
+            f"{option.flag} is given {len(value)} times.",
+            remedy="Name several endpoints with --endpoint, once for each address." if option.key == "base_url" else "",
+        )
+    return value[0] if value else None
+
+
+def _refuses_repetition(option: Option) -> bool:
+    return isinstance(option.kind, Address) and not option.multiple
+
+
+def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    switch = isinstance(option.kind, Switch)
+    flags = f"{option.flag}/--no-{option.name}" if switch else option.flag
+    declarations = [*([option.short] if option.short and not switch else []), flags, option.key]
+    if option.short and switch:
+        declarations = [f"{option.short}/ ", *declarations]
+    repeatable = option.multiple or _refuses_repetition(option)
+    details: dict[str, Any] = {} if switch else {"metavar": option.kind.metavar, "multiple": repeatable}
+    details["shell_complete"] = completer_of(option)
+    return click.option(*declarations, cls=SettingOption, setting=option, help=_help(option), default=None, **details)
+
+
+def _help(option: Option) -> str:
+    if option.default is None or option.default is False:
+        return option.help
+    shown = f"{option.default:g}" if isinstance(option.default, float) else option.default
+    return f"{option.help}  [default: {shown}]"
+
+
+def _warn_of_misspelt_variables(settings: Settings) -> None:
+    for name, meant in misspelt_variables(settings.environment):
+        warn(f"{name} is set and means nothing; did you mean {meant}?")
+
+
+def _warn_of_visible_key(settings: Settings) -> None:
+    if "api_key" in settings and settings.resolved("api_key").source is Source.FLAG:
+        warn(
+            "a key on the command line is seen by other users of this machine and stays in the shell's history; "
+            f"set {KEY_VARIABLE} instead."
+        )
+    if "history" in settings and settings.resolved("history").source is Source.FLAG and passwords_in(settings.history):
+        warn("a password on the command line is seen by other users of this machine; set TOOLCERT_HISTORY instead.")

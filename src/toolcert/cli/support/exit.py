@@ -1,0 +1,119 @@
+"""How a command ends: one clear line on stderr, an exit code, and a traceback only for a bug of ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolcert.core.errors import ExitCode, ToolcertError, UsageError
+from toolcert.version import __version__
+
+BUG = 70
+"""EX_SOFTWARE of sysexits.h: our fault, never a vendor's."""
+OUTPUT_CLOSED = 141
+"""What a program killed by SIGPIPE gives: the reader of our output went away."""
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+ISSUES = "https://github.com/toolcert/toolcert/issues"
+
+
+class OutputClosed(Exception):  # noqa: N818 - an event of the outside world, not an error of ours
+    """Whoever read our output stopped reading."""
+
+
+def run_guarded(call: Callable[[], Any]) -> int:
+    """Run a command; return the exit code of the process and say on stderr why it is not 0.
+
+    A command returns its ExitCode, or nothing for 0.
+    """
+    try:
+        result = _with_refusals_told(call)
+    except ToolcertError as error:
+        show_error(error)
+        return int(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        _say("Interrupted.")
+        return int(ExitCode.INTERRUPTED)
+    except OutputClosed:
+        _silence_stdout()
+        return OUTPUT_CLOSED
+    except Exception:  # noqa: BLE001 - not hidden: shown with its traceback as our bug
+        return _show_bug()
+    return int(result) if isinstance(result, int) else int(ExitCode.OK)
+
+
+def show_error(error: ToolcertError) -> None:
+    """The message on one line, the remedy on the next."""
+    _say(f"{click.style('Error:', fg='red', bold=True)} {error.message}")
+    if error.remedy:
+        _say(f"{click.style('Remedy:', fg='cyan')} {error.remedy}")
+
+
+def warn(message: str) -> None:
+    """A warning on stderr."""
+    _say(f"{click.style('Warning:', fg='yellow')} {message}")
+
+
+def wants_color() -> bool | None:
+    """False where NO_COLOR is set to anything; None leaves it to the terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True, color=wants_color())
+
+
+def _with_refusals_told(call: Callable[[], Any]) -> Any:
+    """Run a command; what the system refuses it, a file or room for its output, is told as an error of use."""
+    try:
+        return call()
+    except OSError as error:
+        refused = _refused(error)
+        if refused is None:
+            raise
+        raise UsageError(f"cannot {refused}: {error.strerror}.") from None
+
+
+def _refused(error: OSError) -> str | None:
+    """What could not be done; None where the error does not say, which is a bug."""
+    if error.filename is not None:
+        file = Path(os.fsdecode(error.filename))
+        unreadable = file.is_dir() or not os.access(file, os.R_OK)
+        return f"read {file}" if file.exists() and unreadable else f"open {file}"
+    if error.errno not in _NO_ROOM:
+        return None
+    return "write to standard output" if _stdout_is_full() else "write"
+
+
+def _stdout_is_full() -> bool:
+    """Whether it is our output that cannot be written; what failed before is no longer in its buffer."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        _silence_stdout()
+        return True
+    return False
+
+
+def _show_bug() -> int:
+    import traceback
+
+    _say(traceback.format_exc().rstrip())
+    _say(f"{click.style('This is a bug in toolcert', fg='red', bold=True)} {__version__}, not in what it tested.")
+    _say(f"Please report it with the lines above: {ISSUES}")
+    return BUG
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining when it flushes the closed pipe at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())

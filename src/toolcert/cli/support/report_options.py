@@ -1,0 +1,84 @@
+"""The report options of every command: where each format goes, and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolcert.core.errors import OutputError
+from toolcert.reports.destinations import OF_A_RUN, STDOUT, check_destinations, check_place, place
+from toolcert.reports.formats import Extras, NotMeasuredAs, Section, formats, write_reports
+from toolcert.settings import Settings
+from toolcert.verification.older_results import Rules
+
+
+def check_reports(settings: Settings, job: str, *inputs: str | None) -> None:
+    """Refuse reports that could not be written or would replace an input, before anything is measured for them."""
+    for destination in destinations(settings, job, *inputs).values():
+        check_place(destination)
+
+
+def destinations(settings: Settings, job: str, *inputs: str | None) -> dict[str, str]:
+    """Format to file, of the formats that were asked for; refuses two in one place, and one in that of an input."""
+    given = {name: getattr(settings, name) for name in formats(job) if name in settings}
+    wanted = {name: place(value) for name, value in given.items() if value is not None}
+    files = [name for name in inputs if name is not None and Path(name).is_file()]
+    check_destinations(wanted, [*files, *_named_inputs(settings)])
+    return wanted
+
+
+def _named_inputs(settings: Settings) -> Iterator[str | Path]:
+    """The files that options name, and those the run will be in."""
+    if settings.config.path:
+        yield settings.config.path
+    yield from settings.scenario if "scenario" in settings else ()
+    if "output" in settings and settings.output is not None:
+        yield from (Path(settings.output, name) for name in OF_A_RUN)
+
+
+def shows_result(settings: Settings, job: str) -> bool:
+    """Whether the console shows the result: stdout is not taken by a report."""
+    return STDOUT not in destinations(settings, job).values()
+
+
+def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Rules | None = None) -> None:
+    """Write every report that was asked for; one that cannot be written keeps no other from it."""
+    not_measured = NotMeasuredAs(settings.junit_not_measured)
+    extras = Extras(run=run, not_measured=not_measured, rules=rules, history=_history(job, settings))
+    failed: dict[str, OutputError] = {}
+    for name, destination in sorted(destinations(settings, job).items(), key=lambda entry: entry[1] == STDOUT):
+        try:
+            write_reports(job, summary, {name: destination}, extras)
+        except OutputError as error:
+            failed[name] = error
+    if failed:
+        raise _with_remedy(failed, run)
+
+
+def print_page_path(page: str | None) -> None:
+    """Name the page that was written, on the console."""
+    if page is not None:
+        click.echo(f"Report: {page}")
+
+
+def _with_remedy(failed: Mapping[str, OutputError], run: str) -> OutputError:
+    """What was measured is not lost with a report of it."""
+    first = next(iter(failed.values()))
+    options = " ".join(f"--{name} FILE" for name in failed)
+    again = f" `toolcert report {run} {options}` writes it again from the run." if run else ""
+    return OutputError("\n".join(error.message for error in failed.values()), remedy=first.remedy + again)
+
+
+def _history(job: str, settings: Settings) -> Section | None:
+    """What was before, for the page of a probe run, where a history was named or the run went into it."""
+    if job != "probe" or "html" not in destinations(settings, job) or "history" not in settings:
+        return None
+    if not (settings.given("history") or ("save_history" in settings and settings.save_history)):
+        return None
+    from toolcert.api.history import look_back
+    from toolcert.reports.history.html import history_section
+
+    return history_section(look_back(settings.history, days=settings.days))

@@ -1,1 +1,0 @@
-"""Row matching, metrics, tests, verdicts, leaderboard."""

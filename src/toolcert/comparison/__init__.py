@@ -1,0 +1,1 @@
+"""Comparison: finished runs held against a baseline, with statistics."""

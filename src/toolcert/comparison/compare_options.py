@@ -1,0 +1,39 @@
+"""How to compare."""
+
+from __future__ import annotations
+
+from toolcert.comparison.baseline import FOLDER
+from toolcert.comparison.judge.evidence import SHOWN
+from toolcert.comparison.match.partners import Match
+from toolcert.comparison.read.packed_run import By
+from toolcert.comparison.stats.confusion import Trigger
+from toolcert.core.errors import UsageError
+from toolcert.core.values import Value
+
+
+class CompareOptions(Value):
+    """What a comparison counts as a call, as the same row, and as the same."""
+
+    trigger: Trigger = Trigger.PAYLOAD
+    match: Match = Match.CONTENT
+    margin: float = 0.03
+    """How much worse a rate may be and still count as the same."""
+    alpha: float = 0.05
+    by: By | None = None
+    seed: int = 0
+    force: bool = False
+    """Compare in spite of other sampling settings or a stale baseline."""
+    rows: int = SHOWN
+    """Telling rows to keep."""
+    baselines: str = FOLDER
+    """Where blessed baselines are kept."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.margin < 1:
+            raise UsageError(f"a margin of {self.margin:g} is not a share of rows.", remedy="Give one such as 0.03.")
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"an alpha of {self.alpha:g} is not a probability.", remedy="Give one such as 0.05.")
+
+    @property
+    def confidence(self) -> float:
+        return 1 - self.alpha

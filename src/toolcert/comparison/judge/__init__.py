@@ -1,0 +1,1 @@
+"""From figures and evidence to one verdict per vendor."""

@@ -1,0 +1,182 @@
+"""From figures to one word and one sentence: the verdict on a vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from toolcert.comparison.result import ChanceTest, MarginTest, TokenDifferences, Verdict
+from toolcert.comparison.stats.confusion import Confusion, always_calling
+from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
+from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
+from toolcert.core.values import Value
+
+_GAP = {
+    "call_rate": "calls",
+    "validity": "valid calls",
+    "correctness": "expectations met",
+    "agreement": "decisions like the baseline's",
+    "payload": "calls like the baseline's",
+}
+_TWIN = {"agreement": "decision"}
+"""The test of chance behind a margin, where it has another name."""
+_NO_CEILING = "with one baseline run nobody knows how much the baseline differs from itself"
+_SMALLEST_P = 1e-300
+
+
+class VerdictCase(Value):
+    """All that a verdict rests on."""
+
+    tests: tuple[ChanceTest, ...]
+    margins: tuple[MarginTest, ...]
+    tokens: TokenDifferences
+    tokens_decide: bool
+    cells: Confusion
+    usual: float | None
+    """Rows on which the baseline differs from itself, scaled to those compared; None without a second run."""
+    margin: float
+    level: float
+    """What a p-value must fall below, whatever the other tests find."""
+
+    @property
+    def compared(self) -> int:
+        return round(self.cells.n)
+
+    @property
+    def detected(self) -> dict[str, ChanceTest]:
+        """The tests that chance does not explain."""
+        return {test.name: test for test in self.tests if test.detected}
+
+    @property
+    def unclear(self) -> list[MarginTest]:
+        """Margins that are not kept for sure."""
+        return [test for test in self.margins if test.outcome is not MarginOutcome.PASSED]
+
+
+class Decided(Value):
+    """A verdict, its sentence, and the lines that carry it."""
+
+    verdict: Verdict
+    headline: str
+    reasons: tuple[str, ...]
+    tests: tuple[ChanceTest, ...] = ()
+
+
+def decide(case: VerdictCase) -> Decided:
+    """Degraded before different before inconclusive: the strongest thing that is shown is said."""
+    worse = [test for test in case.unclear if test.name in QUALITY and _shown_to_fail(case, test)]
+    if worse:
+        verdict, headline = Verdict.DEGRADED, f"Degraded against the baseline: {_and(map(_loss, worse))}."
+    elif case.tokens_decide or case.detected:
+        verdict, headline = Verdict.DIFFERENT, f"Different from the baseline: {_differences(case)}."
+    elif case.compared and not case.unclear:
+        verdict, headline = Verdict.EQUIVALENT, f"Equivalent to the baseline: {_sameness(case)}."
+    else:
+        verdict, headline = Verdict.INCONCLUSIVE, f"Inconclusive: {_doubt(case)}."
+    return Decided(verdict=verdict, headline=headline, reasons=tuple(_reasons(case, verdict)), tests=case.tests)
+
+
+def _shown_to_fail(case: VerdictCase, test: MarginTest) -> bool:
+    return test.outcome is MarginOutcome.FAILED and _TWIN.get(test.name, test.name) in case.detected
+
+
+def _loss(test: MarginTest) -> str:
+    rows = test.rows
+    drop = -100 * (rows.difference or 0)
+    return f"{drop:.1f} points fewer {_GAP[test.name]} ({rows.lost} lost, {rows.gained} gained of {rows.n} rows)"
+
+
+def _differences(case: VerdictCase) -> str:
+    parts, found = [], case.detected
+    if case.tokens_decide:
+        equal = case.tokens.equal
+        parts.append(f"prompt tokens differ on {equal.n - equal.k} of {equal.n} rows")
+    if "decision" in found or "call_rate" in found:
+        parts.append(_decision_rows(case, short=bool(parts)))
+    if "payload" in found:
+        parts.append(f"what is called differs on {found['payload'].more} rows where the baseline agrees with itself")
+    if "validity" in found:
+        parts.append(f"{found['validity'].more} calls are invalid where the baseline's are valid")
+    if "correctness" in found:
+        parts.append(f"{found['correctness'].more} expectations are missed that the baseline meets")
+    return _and(parts)
+
+
+def _decision_rows(case: VerdictCase, *, short: bool) -> str:
+    differing = round(case.cells.fp + case.cells.fn)
+    of = "" if short else f" of {_rows(case.compared)}"
+    usual = "" if case.usual is None else f", where {case.usual:.0f} is usual"
+    lead = "the call decision on" if short else "the call decision differs on"
+    return f"{lead} {differing}{of}{usual}"
+
+
+def _sameness(case: VerdictCase) -> str:
+    points = 100 * case.margin
+    return f"{_decision_rows(case, short=False)}, and no rate is more than {points:g} points worse"
+
+
+def _doubt(case: VerdictCase) -> str:
+    """What is missing for a verdict: rows, or a second run of the baseline, or both."""
+    if not case.compared:
+        return "no row was answered by both"
+    open_tests = [test for test in case.unclear if not _needs_second_run(case, test)]
+    if not open_tests:
+        return f"{_decision_rows(case, short=False)}, and {_NO_CEILING}"
+    needed = [_rows_needed(case, test) for test in open_tests]
+    known = [rows for rows in needed if rows is not None]
+    lead = f"{_rows(case.compared)} {'does' if case.compared == 1 else 'do'} not decide"
+    if len(known) < len(needed):
+        return f"{lead}, and at a margin of {case.margin:g} no number of rows like these would"
+    second = "" if len(open_tests) == len(case.unclear) else " and a second run of the baseline"
+    return f"{lead}; about {max(known)}{second} would at a margin of {case.margin:g}"
+
+
+def _needs_second_run(case: VerdictCase, test: MarginTest) -> bool:
+    """Without a ceiling, disagreement beyond the margin is not decided by any number of rows."""
+    return case.usual is None and test.name == "agreement" and test.rows_needed is None
+
+
+def _rows_needed(case: VerdictCase, test: MarginTest) -> int | None:
+    """The rows that would decide; a margin that is missed, but perhaps by chance, needs those that rule chance out."""
+    if test.outcome is MarginOutcome.FAILED:
+        return rows_to_ask(rows_to_show(test.rows, case.level), test.rows, case.compared)
+    return test.rows_needed
+
+
+def _reasons(case: VerdictCase, verdict: Verdict) -> Iterator[str]:
+    for test in case.detected.values():
+        yield f"It {_finding(test)} ({test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm)."
+    for margin in case.unclear:
+        needed = _rows_needed(case, margin)
+        if needed is None or _shown_to_fail(case, margin):
+            continue
+        if margin.outcome is MarginOutcome.FAILED:
+            yield f"It has {_loss(margin)}, which may be chance; about {needed} rows would tell."
+        else:
+            yield f"Whether it {margin.question} needs about {needed} rows."
+    own, always = case.cells.f1, always_calling(case.cells).f1
+    if own and always and always >= own:
+        yield f"F1 alone says nothing here: {own:.3f} for the vendor, {always:.3f} for a program that always calls."
+    if case.usual is None and verdict is not Verdict.INCONCLUSIVE:
+        yield "There is one baseline run only, so no noise ceiling; a second run of the baseline gives one."
+
+
+def _finding(test: ChanceTest) -> str:
+    if test.name == "call_rate":
+        return "calls less often" if test.more > test.less else "calls more often"
+    return test.question
+
+
+def p_words(value: float) -> str:
+    """`= 0.029`, `= 2.2e-07`; no p-value is zero."""
+    if value < _SMALLEST_P:
+        return f"< {_SMALLEST_P:.0e}"
+    return f"= {value:.3f}" if value >= 0.001 else f"= {value:.1e}"
+
+
+def _rows(number: int) -> str:
+    return f"{number} row" if number == 1 else f"{number} rows"
+
+
+def _and(parts: Iterable[str]) -> str:
+    listed = list(parts)
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])}, and {listed[-1]}"

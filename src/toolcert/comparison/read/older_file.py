@@ -1,0 +1,359 @@
+"""The results.jsonl of an older verifier read into columns, its calls judged by the tools each row offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from toolcert.comparison.read.columns import CHUNK, MASK_16, KindKey, extend, keep_freed_memory
+from toolcert.comparison.read.older_row import (
+    SUCCESS,
+    AnswerRow,
+    Asked,
+    Call,
+    Function,
+    Offered,
+    ResultRow,
+    decode_answers,
+    decode_row,
+    first_choice,
+    is_torn,
+    offer_on,
+    whole_row,
+)
+from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape
+from toolcert.core.errors import InputError
+from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.requests import Request
+from toolcert.core.schema import SchemaJudge, Validator
+from toolcert.core.values import Value
+from toolcert.diagnose.judgement import UNKNOWN_NAME, CallJudgement, judge_calls, offered_tools
+from toolcert.runs.row_code import NO_TOKENS, content_number, names_number, payload_number, sampling_number
+from toolcert.verification.digest import (
+    SAMPLING_FIELDS,
+    canonical,
+    content_hash,
+    digest,
+    given_arguments,
+    id_style,
+    plain_numbers,
+    sampling_hash,
+)
+
+
+def _plain_number(digits: str) -> float | int:
+    """1.0 and 1 are the same number."""
+    number = float(digits)
+    return int(number) if number.is_integer() else number
+
+
+_decode_arguments = msgspec.json.Decoder(float_hook=_plain_number).decode
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
+
+
+def canonical_call(function: Function) -> bytes:
+    """One call as bytes: equal calls, equal bytes.
+
+    No arguments are the same as an empty object, and arguments that do not parse count as they stand.
+    """
+    arguments: Any = function.arguments
+    try:
+        arguments = _decode_arguments(arguments)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        arguments = function.arguments
+    except TypeError:  # no text at all
+        arguments = plain_numbers(function.arguments)
+    return _encode_sorted((function.name, arguments if arguments.__class__ is dict else given_arguments(arguments)))
+
+
+def quick_hashes(calls: list[Call]) -> tuple[int, int]:
+    """Hashes of all calls and of their names, in any order."""
+    if len(calls) == 1:
+        function = calls[0].function
+        return crc32(canonical_call(function)), crc32(str(function.name).encode()) & MASK_16
+    names = sorted([str(call.function.name) for call in calls])
+    payloads = sorted([canonical_call(call.function) for call in calls])
+    return crc32(b"\0".join(payloads)), crc32("\0".join(names).encode()) & MASK_16
+
+
+def digest_hashes(calls: list[Call]) -> tuple[int, int]:
+    """The numbers that the codes of our runs have."""
+    digests = [sha256(canonical_call(call.function)).hexdigest() for call in calls]
+    return payload_number(digests), names_number([str(call.function.name) for call in calls])
+
+
+_MAX_OFFERS = 1024
+_decode_tools = msgspec.json.Decoder().decode
+
+
+class Offer:
+    """One list of tools; a tool's schema is compiled when the tool is first called."""
+
+    __slots__ = ("_compile", "_digest", "_validators", "parameters", "tools")
+
+    def __init__(self, tools: Any, compile_schema: Callable[[Any], Validator]) -> None:
+        self.tools = tools
+        self._digest: str | None = None
+        self.parameters = offered_tools(Request(body={"tools": tools}))
+        self._compile = compile_schema
+        self._validators: dict[str, Validator] = {}
+
+    @property
+    def count(self) -> int:
+        """How many tools are offered."""
+        return len(self.tools) if isinstance(self.tools, list) else 0
+
+    @property
+    def digest(self) -> str | None:
+        """What content hashes take in place of the tools."""
+        if self._digest is None and self.tools:
+            self._digest = digest(canonical(self.tools))
+        return self._digest
+
+    def judge(self, call: Call) -> tuple[bool | None, tuple[str, ...]]:
+        """Whether the call is valid, and the buckets it counts in."""
+        name = call.function.name
+        if not isinstance(name, str) or name not in self.parameters:
+            return False, (UNKNOWN_NAME,)
+        validator = self._validators.get(name)
+        if validator is None:
+            validator = self._validators[name] = self._compile(self.parameters[name])
+        judgement = validator.judge(call.function.arguments)
+        if judgement.ok and judgement.bucket is None and self.parameters[name]:
+            return True, ()
+        judged = self.explain(call)
+        return judged.valid, judged.buckets
+
+    def explain(self, call: Call) -> CallJudgement:
+        """The same by the rules everybody shares, with all details."""
+        made = ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
+        return judge_calls(Request(body={"tools": self.tools}), Reply(tool_calls=(made,)))[0]
+
+
+class Offers:
+    """Offers by their text: a dataset repeats the same few over and over."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Offer] = {}
+        self._judge = SchemaJudge()
+
+    def read(self, text: bytes) -> Offer:
+        """The tools written as `text`."""
+        known = self._known.get(text)
+        if known is None:
+            known = Offer(_decode_tools(text) if text else None, self._judge.compile)
+            if len(self._known) >= _MAX_OFFERS:
+                del self._known[next(iter(self._known))]
+            self._known[text] = known
+        return known
+
+
+_decode = msgspec.json.Decoder().decode
+_MAX_REMEMBERED = 4096
+_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+_sampling_of = attrgetter(*SAMPLING_FIELDS)
+
+
+class Reading(Value):
+    """What the comparison needs from a results file."""
+
+    requests: bool = True
+    """Decode the requests: needed to match by content, and to judge every call again."""
+    digests: bool = False
+    """Hash calls as our runs do, so that a file can be compared with a run."""
+    by: By | None = None
+
+
+def read_results(path: Path, label: str, reading: Reading) -> PackedRun:
+    """The rows of a results file."""
+    keep_freed_memory()
+    data = PackedRun(label, path, None, reading.by)
+    whole = reading.requests or reading.by is not None
+    reader = _WholeRows(data, reading) if whole else _Answers(data, reading)
+    offset = number = 0
+    with path.open("rb", buffering=BUFFER) as file:
+        while lines := list(islice(file, CHUNK)):
+            data.columns.mark(offset)
+            offset += sum(map(len, lines))
+            rows = None if whole else decode_answers(lines)
+            if rows is None:
+                lines, rows = _decode_each(data, lines, number)
+            try:
+                for at in data.looked_at(len(rows)):
+                    data.identities[_identity(rows[at], lines[at])] += 1
+                reader.add(rows, lines)
+            except _UNREADABLE as error:
+                raise _damaged(data.path, lines, number, error) from error
+            number += CHUNK
+    return data
+
+
+def _decode_each(data: PackedRun, lines: list[bytes], before: int) -> tuple[list[bytes], Sequence[AnswerRow]]:
+    """Lines that hold a row, and their rows; blank lines and a last one that was cut off hold none."""
+    kept, rows = [], []
+    for number, line in enumerate(lines, before + 1):
+        if line.isspace():
+            continue
+        try:
+            rows.append(decode_row(line))
+            kept.append(line)
+        except _UNREADABLE as error:
+            if line.endswith(b"\n") or not is_torn(line):
+                raise _not_results(data.path, number, error) from error
+            data.torn = True
+    return kept, rows
+
+
+def _damaged(path: Path, lines: Sequence[bytes], before: int, error: Exception) -> InputError:
+    """Which of some lines has a request that cannot be read; their answers could."""
+    for read in (whole_row, _decode):  # the second takes less
+        for number, line in enumerate(lines, before + 1):
+            try:
+                read(line)
+            except _UNREADABLE as reason:
+                return _not_results(path, number, reason)
+    return _not_results(path, before + 1, error)
+
+
+def _not_results(path: Path, number: int, error: Exception) -> InputError:
+    return InputError(
+        f"{path}, line {number}: not a line of a results.jsonl file ({_why(error)}).",
+        remedy="Expected is a run folder of toolcert, or a file with data_index, request, response and status.",
+    )
+
+
+def _why(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+_UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)
+
+
+class _Answers:
+    """Keeps rows from their answers alone, in one pass over each: a million of them should take seconds."""
+
+    def __init__(self, data: PackedRun, reading: Reading) -> None:
+        self._data = data
+        self._columns = data.columns
+        self._offers = Offers()
+        self._hashes = digest_hashes if reading.digests else quick_hashes
+        self._trusting = not reading.requests
+        """What the older verifier found valid is taken as valid."""
+
+    def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
+        """Keep the rows of these lines."""
+        self._keep(rows, lines, bytes(len(rows)))
+
+    def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Sequence[int]) -> None:
+        """One loop with few calls: here is where the time of a comparison goes."""
+        columns, codes, hashes, trusting = self._columns, self._data.kinds, self._hashes, self._trusting
+        tokens, kinds = [NO_TOKENS] * len(rows), [codes[_UNMEASURED]] * len(rows)
+        payloads, names = [0] * len(rows), [0] * len(rows)
+        for at, row in enumerate(rows):
+            response = row.response
+            if not response or not response.choices or row.status != SUCCESS:
+                continue
+            choice, usage = response.choices[0], response.usage
+            if usage and usage.prompt_tokens is not None:
+                tokens[at] = usage.prompt_tokens % NO_TOKENS
+            finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
+            if calls:
+                payloads[at], names[at] = hashes(calls)
+                valid = True if trusting and row.tool_calls_valid else self._judge(row, calls, lines[at], at)
+                kinds[at] = codes[True, finish, valid, None, bool(choice.message.content), len(calls), turns[at]]
+            else:
+                kinds[at] = codes[False, finish, None, None, False, 0, turns[at]]
+        extend(columns.index, [row.data_index for row in rows])
+        extend(columns.tokens, tokens)
+        extend(columns.payload, payloads)
+        extend(columns.names, names)
+        extend(columns.kind, kinds)
+
+    def _judge(self, row: AnswerRow, calls: list[Call], line: bytes, at: int) -> bool | None:
+        """Whether all calls are valid by our rules; None where their schemas cannot tell.
+
+        `at` says how many rows come before this one that are not in the columns yet.
+        """
+        offer = self._offers.read(bytes(_offered(row, line).tools))
+        verdicts: list[bool | None] = []
+        buckets: list[str] = []
+        for call in calls:
+            valid, found = offer.judge(call)
+            verdicts.append(valid)
+            buckets.extend(found)
+        if buckets:
+            self._data.tallies.count_row(len(self._columns) + at, row.data_index, verdicts, buckets)
+        return False if False in verdicts else None if None in verdicts else True
+
+
+class _WholeRows(_Answers):
+    """Reads the requests too: rows get a content."""
+
+    def __init__(self, data: PackedRun, reading: Reading) -> None:
+        super().__init__(data, reading)
+        self._samplings: dict[Any, int] = {}
+
+    def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
+        """Keep the rows of these lines."""
+        self._keep(rows, lines, [*map(self._keep_request, rows)])
+
+    def _keep_request(self, row: AnswerRow) -> int:
+        """Keep what was asked; gives back the number of turns."""
+        assert isinstance(row, ResultRow)
+        request = row.request
+        offer = self._offers.read(bytes(request.tools))
+        messages = _decode(request.messages) if request.messages else None
+        turns = user_turns(messages)
+        body = {
+            "messages": messages,
+            "tools": offer.tools,
+            "tool_choice": request.tool_choice,
+            "parallel_tool_calls": request.parallel_tool_calls,
+            "response_format": request.response_format,
+        }
+        self._columns.content.append(content_number(content_hash(body, offer.digest)))
+        self._columns.sampling.append(self._sampling(request))
+        if self._data.grouped:
+            choice = first_choice(row)
+            calls = (choice.message.tool_calls or []) if choice is not None else []
+            names = tuple([str(call.function.name) for call in calls])
+            self._data.add_group(Shape(names=names, tools=offer.count, turns=turns))
+        return turns
+
+    def _sampling(self, asked: Asked) -> int:
+        """Few combinations occur, so each is hashed once."""
+        key = _sampling_of(asked)
+        try:
+            return self._samplings[key]
+        except (KeyError, TypeError):  # new, or no value that can be a key
+            code = sampling_number(sampling_hash(dict(zip(SAMPLING_FIELDS, key, strict=True))))
+        if len(self._samplings) < _MAX_REMEMBERED and not any(isinstance(value, list | dict) for value in key):
+            self._samplings[key] = code
+        return code
+
+
+def _offered(row: AnswerRow, line: bytes) -> Offered | Asked:
+    return row.request if isinstance(row, ResultRow) else offer_on(line)
+
+
+def _identity(row: AnswerRow, line: bytes) -> Identity:
+    asked, response, choice = _offered(row, line).model or "", row.response, first_choice(row)
+    if choice is None or response is None:
+        return Identity(asked=asked, answered=None, fingerprint=None, id_style=None, measured=False)
+    calls = choice.message.tool_calls
+    style = id_style(calls[0].id) if calls else None
+    return Identity(asked=asked, answered=response.model, fingerprint=response.system_fingerprint, id_style=style)
+
+
+def user_turns(messages: Any) -> int:
+    """Messages of the user."""
+    if not isinstance(messages, list):
+        return 0
+    return sum([isinstance(message, dict) and message.get("role") == "user" for message in messages])

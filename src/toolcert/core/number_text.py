@@ -1,0 +1,15 @@
+"""Numbers and plurals in sentences."""
+
+from __future__ import annotations
+
+THIN_SPACE = "\u2009"
+
+
+def count(number: int) -> str:
+    """4127 as `4 127`, with a thin space."""
+    return f"{number:,}".replace(",", THIN_SPACE)
+
+
+def plural(number: int, noun: str, many: str | None = None) -> str:
+    """`1 model`, `3 models`."""
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"

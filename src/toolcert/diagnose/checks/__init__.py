@@ -1,0 +1,1 @@
+"""The checks, each registered with its catalogue entry; every module in this folder is imported."""

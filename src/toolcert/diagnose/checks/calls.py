@@ -1,0 +1,363 @@
+"""Findings about the shape of a call: where it is, what it is called, how it is identified.
+
+Calls left in text are found by the markup of model families and by JSON that names an offered tool.
+Only shapes that nobody writes in prose are matched, and none that the conversation itself showed to
+the model: a system prompt that teaches a text form of calling gets what it asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.json_text import NotJson, leading_json
+from toolcert.core.replies import CallsField
+from toolcert.core.requests import Request
+from toolcert.diagnose.checks.registry import Evidence, View, When, check
+from toolcert.diagnose.excerpts import shown
+from toolcert.diagnose.judgement import offered_tools
+from toolcert.diagnose.request_facts import instructions, messages
+
+_MARKERS = re.compile(
+    r"""
+      <\|tool_calls?_(?:section_)?(?:begin|start)\|>     # Kimi, LFM2
+    | <[|｜]tool[▁_]calls?[▁_]begin[|｜]>                  # DeepSeek
+    | <[|｜]DSML[|｜](?:function_calls|invoke)\b           # DeepSeek, newer
+    | <\|tool_calls?\|?>\s*(?=[\[{\w])                    # Granite, Phi
+    | <\|python_tag\|>                                   # Llama
+    | <\|channel\|>\s*commentary\s+to=functions\.         # gpt-oss
+    | <\|action_start\|>\s*<\|plugin\|>                   # InternLM
+    | \[TOOL_CALLS\]\s*(?=\[|\{|[\w.-]+\s*(?:\[|\{))      # Mistral
+    | <(?:\w+:)?tool_calls?>\s*(?=[\[{<]|[\w.-]+\s*<arg_key>)  # Hermes, Qwen, GLM, MiniMax, Seed
+    | <function=[\w.-]+>\s*(?=\{|<parameter=|</function>)  # Llama 3, Qwen Coder
+    | <(?:\w+:)?function_calls>\s*<(?:\w+:)?invoke\b      # XML form
+    | \bfunctools\s*(?=\[\s*\{)                           # Firefunction
+    """,
+    re.VERBOSE,
+)
+_FENCE = re.compile(r"```(\w*)[ \t]*\r?\n(.*?)```", re.DOTALL)
+_OBJECT_START = re.compile(
+    r'[\[{]\s*(?:\{\s*)?"(?:name|function|type|id|tool|tool_name|tool_calls|action|arguments)"\s*:'
+)
+_PYTHONIC = re.compile(r"\[?\s*([A-Za-z_][\w.]*)\((.*)\)\s*\]?\s*", re.DOTALL)
+_ARGUMENT_FIELDS = ("arguments", "parameters", "args", "input", "action_input")
+_MOST_TRIES = 8
+"""JSON starts looked at in one text; a document full of JSON is no call anyway."""
+
+
+class TextCall(NamedTuple):
+    """Where in a text a call was found."""
+
+    start: int
+    end: int
+
+
+def call_in(text: str | None, request: Request) -> TextCall | None:
+    """The first call left in `text`, if the request offered any tool to call."""
+    if not text or not request.tools:
+        return None
+    marker = _marker(text)
+    if marker is None:
+        return _spelt_call(text, request)
+    if marker[0].strip() in instructions(request):
+        return None
+    return TextCall(marker.start(), min(len(text), marker.end() + 120))
+
+
+def _marker(text: str) -> re.Match[str] | None:
+    if "<" not in text and "[TOOL_CALLS]" not in text and "functools" not in text:
+        return None
+    match = _MARKERS.search(text)
+    return None if match is None or text[: match.start()].endswith("`") else match
+
+
+def _spelt_call(text: str, request: Request) -> TextCall | None:
+    """A call spelt out as JSON, or as a line of Python, that names an offered tool."""
+    if "{" not in text and "(" not in text:
+        return None
+    offered = offered_tools(request)
+    if not any(name in text for name in offered):
+        return None
+    return _json_call(text, offered) or _pythonic_call(text, offered)
+
+
+def _json_call(text: str, offered: Iterable[str]) -> TextCall | None:
+    position = 0
+    for _ in range(_MOST_TRIES):
+        match = _OBJECT_START.search(text, position)
+        if match is None:
+            return None
+        try:
+            value, end = leading_json(text, match.start())
+        except NotJson:
+            position = match.start() + 1
+            continue
+        if _names_tool(value, offered):
+            return TextCall(match.start(), end)
+        position = end
+    return None
+
+
+def _names_tool(value: Any, offered: Iterable[str]) -> bool:
+    """Whether a JSON value is a call, or a list of calls, of an offered tool."""
+    if isinstance(value, list):
+        return bool(value) and all(_names_tool(item, offered) for item in value)
+    if not isinstance(value, dict):
+        return False
+    inner = value.get("tool_calls") or value.get("function")
+    if isinstance(inner, dict | list):
+        return _names_tool(inner, offered)
+    name = next((value[field] for field in ("name", "function", "tool", "tool_name", "action") if field in value), None)
+    return (
+        isinstance(name, str)
+        and name.removeprefix("functions.") in offered
+        and any(isinstance(value.get(field), dict | str) for field in _ARGUMENT_FIELDS)
+    )
+
+
+def _pythonic_call(text: str, offered: Iterable[str]) -> TextCall | None:
+    """`[get_weather(city="Tokyo")]` as the whole text, or in a `tool_code` fence."""
+    fence = _FENCE.search(text)
+    body = fence[2].strip() if fence and fence[1] in ("tool_code", "tool_call", "tool_calls") else text.strip()
+    if fence and body.startswith("print("):
+        body = body.removeprefix("print(").removesuffix(")")
+    match = _PYTHONIC.fullmatch(body)
+    if match is None or match[1].removeprefix("default_api.") not in offered:
+        return None
+    start = text.index(body)
+    return TextCall(start, start + len(body))
+
+
+_KIMI = re.compile(r"kimi|moonshot", re.IGNORECASE)
+_KIMI_ID = re.compile(r"functions\.(.+):\d+")
+
+UNKNOWN_TOOL = FindingKind(
+    code="call.unknown_tool",
+    severity=Severity.ERROR,
+    title="The call names a tool that was not offered.",
+    meaning="The agent has nothing to run. It crashes, or spends a turn telling the model so.",
+    cause="The model invents a tool, calls one from its training or from earlier in the conversation, or the "
+    "server lost the tool list on its way into the prompt.",
+    remedy="Answer the call with an error result that lists the tools there are. If it happens often with a model "
+    "that does well elsewhere, suspect the server's chat template.",
+    seen_in=("hermes-agent PR #24411",),
+)
+MANGLED_NAME = FindingKind(
+    code="call.mangled_name",
+    severity=Severity.ERROR,
+    title="The tool's name comes out prefixed, cut, extended or respelt.",
+    meaning="The agent does not know the tool, although the model meant the right one. The call is lost unless "
+    "the agent guesses.",
+    cause="A parser leaves a namespace (`functions.`, `default_api.`) or markup in the name, cuts long names, or "
+    "adds the pieces of a repeated name.",
+    remedy="Report it to the operator with the evidence. A client may map such names back, but should say that "
+    "it does.",
+    seen_in=("hermes-agent PR #24411",),
+)
+ID_MISSING = FindingKind(
+    code="call.id_missing",
+    severity=Severity.ERROR,
+    title="A call has no id.",
+    meaning="A tool's result is tied to its call by the id. Without one the agent cannot answer, or invents an id "
+    "that the server may refuse in the next turn.",
+    cause="The model's own format has no ids, and the server does not make them up as the protocol wants.",
+    remedy="Let the client make an id and use it in both the assistant turn and the result.",
+    seen_in=("continue #13225",),
+)
+ID_DUPLICATE = FindingKind(
+    code="call.id_duplicate",
+    severity=Severity.ERROR,
+    title="Two calls have the same id.",
+    meaning="Results cannot be told apart: the agent answers the wrong call, or the next request is refused "
+    "because an id is repeated. Ids repeated from an earlier turn are a warning: strict servers refuse "
+    "the history.",
+    cause="The server numbers calls anew in every turn or derives the id from the name alone.",
+    remedy="Give the calls ids of your own before they enter the history.",
+    seen_in=("claude-code #20693",),
+)
+ID_FORMAT = FindingKind(
+    code="call.id_format",
+    severity=Severity.WARNING,
+    title="The id does not have the form that this family of models needs.",
+    meaning="Kimi models read the id back in the next turn and expect `functions.NAME:INDEX`. With ids of another "
+    "form later turns of a conversation call tools less reliably.",
+    cause="The server makes ids of the usual `call_…` form instead of keeping the model's own.",
+    remedy="Use a server version that keeps the model's ids, or rewrite them into the expected form in the history.",
+    seen_in=("vllm PR #27565",),
+)
+TYPE_MISSING = FindingKind(
+    code="call.type_missing",
+    severity=Severity.WARNING,
+    title='A call has no `type: "function"`.',
+    meaning="Typed clients choose the kind of call by this field and refuse or skip one without it.",
+    cause="A hand-written response, or a gateway that drops constant fields.",
+    remedy="Fill the field in before the answer reaches a strict client; report it to the operator.",
+    seen_in=("home-llm #349",),
+)
+EMPTY_LIST = FindingKind(
+    code="call.empty_list",
+    severity=Severity.WARNING,
+    title="An answer without calls carries an empty list of calls.",
+    meaning="Some clients take the presence of `tool_calls` for a call: they enter their tool branch with nothing "
+    "to run, or send the empty list back and are refused.",
+    cause="The server serialises its default value instead of leaving the field out.",
+    remedy="Test for a non-empty list, and drop an empty one before it enters the history.",
+    seen_in=("openai-node PR #1341",),
+)
+INDEX_BOGUS = FindingKind(
+    code="call.index_bogus",
+    severity=Severity.NOTE,
+    title="A call in a plain answer carries a nonsensical `index`.",
+    meaning="The field belongs to streams. Clients that order calls by it put them in a wrong order or fail on a "
+    "number that is none.",
+    cause="A gateway turns stream pieces into a plain answer and leaves its placeholder in.",
+    remedy="Ignore `index` in answers that were not streamed.",
+)
+
+
+@check(UNKNOWN_TOOL, When.FLAWED)
+def unknown_tool(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if not call.known and call.meant is None:
+            yield Evidence(text=f"name {shown(call.call.name, 100)} is not offered", call=call.position)
+
+
+@check(MANGLED_NAME, When.FLAWED)
+def mangled_name(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if call.meant is not None:
+            yield Evidence(
+                text=f"name {shown(call.call.name, 80)}, offered {shown(call.meant, 60)}", call=call.position
+            )
+
+
+@check(ID_MISSING, When.CALLED)
+def id_missing(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if not isinstance(call.call.id, str) or not call.call.id.strip():
+            yield Evidence(text=f"id {shown(call.call.id, 60)}", call=call.position)
+
+
+@check(ID_DUPLICATE, When.CALLED)
+def id_duplicate(view: View) -> Iterator[Evidence]:
+    seen: set[str] = set()
+    earlier = _earlier_ids(view)
+    for call in view.calls:
+        call_id = call.call.id
+        if not isinstance(call_id, str) or not call_id:
+            continue
+        if call_id in seen:
+            yield Evidence(text=f"id {shown(call_id, 80)} twice in one answer", call=call.position)
+        elif call_id in earlier:
+            text = f"id {shown(call_id, 80)} was used in an earlier turn"
+            yield Evidence(text=text, call=call.position, severity=Severity.WARNING)
+        seen.add(call_id)
+
+
+@check(ID_FORMAT, When.CALLED)
+def id_format(view: View) -> Iterator[Evidence]:
+    if not _KIMI.search(view.request.model):
+        return
+    for call in view.calls:
+        call_id = call.call.id
+        if isinstance(call_id, str) and call_id.strip():
+            match = _KIMI_ID.fullmatch(call_id)
+            if match is None or (call.known and match[1] != call.call.name):
+                yield Evidence(text=f"id {shown(call_id, 80)} for {shown(call.call.name, 60)}", call=call.position)
+
+
+@check(TYPE_MISSING, When.CALLED)
+def type_missing(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if call.call.type != "function":
+            yield Evidence(text=f"type {shown(call.call.type, 60)}", call=call.position)
+
+
+@check(EMPTY_LIST, When.NOT_CALLED)
+def empty_list(view: View) -> Iterator[Evidence]:
+    if view.reply.calls_field is CallsField.EMPTY and view.reply.finish_reason != "tool_calls":
+        yield Evidence(text='"tool_calls": []')
+
+
+@check(INDEX_BOGUS, When.PLAIN)
+def index_bogus(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        index = call.call.index
+        if index is not None and (type(index) is not int or index < 0):
+            yield Evidence(text=f"index {shown(index, 60)}", call=call.position)
+
+
+def _earlier_ids(view: View) -> set[str]:
+    """The ids of calls that the conversation already holds."""
+    ids: set[str] = set()
+    for message in messages(view.request):
+        earlier = message.get("tool_calls")
+        for call in earlier if isinstance(earlier, list) else ():
+            if isinstance(call, dict) and isinstance(call.get("id"), str):
+                ids.add(call["id"])
+    return ids
+
+
+IN_TEXT = FindingKind(
+    code="call.in_text",
+    severity=Severity.ERROR,
+    title="The call was left in the text instead of in `tool_calls`.",
+    meaning="The agent sees no call. The user sees raw markup or JSON, and nothing is done.",
+    cause="No tool parser is switched on, it is the wrong one for this model, or it gave up on a call that the "
+    "model wrote slightly differently.",
+    remedy="On a server of your own, choose the tool parser and chat template made for this model. Elsewhere, "
+    "report it: the evidence shows the markup.",
+    seen_in=("sglang PR #21377", "vllm #36654"),
+)
+IN_REASONING = FindingKind(
+    code="call.in_reasoning",
+    severity=Severity.ERROR,
+    title="The call was left in the reasoning instead of in `tool_calls`.",
+    meaning="The agent sees no call and often no text either: the turn is lost.",
+    cause="The reasoning parser takes everything up to a closing tag that the model did not write, so that the tool "
+    "parser never sees the call.",
+    remedy="Use a server version in which both parsers work together, or switch thinking off for tool use.",
+    seen_in=("vllm #39885",),
+)
+TWICE = FindingKind(
+    code="call.twice",
+    severity=Severity.WARNING,
+    title="The same call is in `tool_calls` and as markup in the text.",
+    meaning="Users see raw markup beside the answer; clients with a text fallback run the tool twice; the markup "
+    "goes back into the history and teaches the model to write calls as text.",
+    cause="The tool parser finds the call and does not remove it from the text.",
+    remedy="Drop the text of such turns from what is shown and from the history; report it to the operator.",
+    seen_in=("mistral.rs #2427",),
+)
+
+
+@check(IN_TEXT, When.TEXT, chat_only=True)
+def in_text(view: View) -> Iterator[Evidence]:
+    for excerpt in _found(view, view.reply.content):
+        if not _repeats_a_call(view, excerpt):
+            yield Evidence(text=excerpt)
+
+
+@check(IN_REASONING, When.NOT_CALLED, chat_only=True)
+def in_reasoning(view: View) -> Iterator[Evidence]:
+    for excerpt in _found(view, view.reply.reasoning):
+        yield Evidence(text=excerpt)
+
+
+@check(TWICE, When.CALLED, chat_only=True)
+def twice(view: View) -> Iterator[Evidence]:
+    for excerpt in _found(view, view.reply.content):
+        if _repeats_a_call(view, excerpt):
+            yield Evidence(text=excerpt)
+
+
+def _found(view: View, text: str | None) -> Iterator[str]:
+    place = call_in(text, view.request)
+    if text and place:
+        yield text[place.start : place.end]
+
+
+def _repeats_a_call(view: View, excerpt: str) -> bool:
+    return any(isinstance(call.name, str) and call.name and call.name in excerpt for call in view.reply.tool_calls)

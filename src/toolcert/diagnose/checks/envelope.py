@@ -1,0 +1,77 @@
+"""Findings about the envelope of an answer: its form and its token counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.values import JsonObject
+from toolcert.diagnose.checks.registry import Evidence, View, check, declare
+
+declare(
+    FindingKind(
+        code="envelope.not_openai",
+        severity=Severity.ERROR,
+        title="The answer does not have the form of the protocol.",
+        meaning="Status 200, but no choices, no JSON, a web page, or an error in disguise. Clients fail with an "
+        "unrelated message, or take it for an empty answer.",
+        cause="A wrong base URL, a proxy's error page, or a gateway that wraps a backend's failure in a success.",
+        remedy="Read the evidence: it is the beginning of what came back. Check the URL and its `/v1` first.",
+        seen_in=("cline #13348",),
+    )
+)
+
+
+ARITHMETIC = FindingKind(
+    code="usage.arithmetic",
+    severity=Severity.NOTE,
+    title="The token counts contradict each other.",
+    meaning="Bills, budgets and context limits that are computed from them are wrong.",
+    cause="The server adds reasoning or cached tokens to one figure and not to the other, or a gateway counts with "
+    "another tokenizer than its backend.",
+    remedy="Trust the invoice, not the sum; report the figures to the operator.",
+)
+declare(
+    FindingKind(
+        code="usage.prompt_tokens_differ",
+        severity=Severity.WARNING,
+        title="The same request costs another number of prompt tokens than at the baseline.",
+        meaning="The model does not read the same text as at the reference: another chat template, tokenizer or system "
+        "prompt. Everything else that differs may come from this.",
+        cause="A vendor's own chat template, tools rendered in another way, or text added to the prompt.",
+        remedy="Ask the vendor which template is used. One request decides: the difference does not depend on chance.",
+    )
+)
+
+
+@check(ARITHMETIC)
+def arithmetic(view: View) -> Iterator[Evidence]:
+    usage = view.reply.usage
+    if usage is None:
+        return
+    prompt, completion, total = (usage.get(field) for field in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    if not (_is_count(prompt) and _is_count(completion)):
+        if prompt is not None or completion is not None:
+            yield Evidence(text=f"prompt_tokens {prompt!r}, completion_tokens {completion!r}")
+        return
+    if total is not None and total != prompt + completion and total != prompt + completion + _reasoning(usage):
+        yield Evidence(text=f"{prompt} + {completion} is not {total!r}")
+    cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
+    if cached > prompt:
+        yield Evidence(text=f"cached_tokens {cached} above prompt_tokens {prompt}")
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return type(value) is int and value >= 0
+
+
+def _reasoning(usage: JsonObject) -> int:
+    """Reasoning tokens, which some vendors count beside the completion and not in it."""
+    return _detail(usage, "completion_tokens_details", "reasoning_tokens")
+
+
+def _detail(usage: JsonObject, group: str, field: str) -> int:
+    details = usage.get(group)
+    value = details.get(field) if isinstance(details, dict) else None
+    return value if type(value) is int else 0

@@ -1,0 +1,112 @@
+"""Findings about who answered, and whether it answers the same again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.requests import Request
+from toolcert.diagnose.checks.registry import Evidence, View, check, declare
+from toolcert.diagnose.excerpts import shown
+from toolcert.endpoints.api_url import names_a_deployment
+
+_ALIAS_ENDINGS = re.compile(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")
+_SNAPSHOT = re.compile(r"[-@_](?:\d{3,8}(?:-\d\d){0,2}|v\d[\d.]*|preview-\d\d[\d-]*)")
+"""A date or a number of a version: three digits at least, for `-3-5` and `-70` are names of other models."""
+_FILE = re.compile(r"\.gguf$")
+
+MODEL_DIFFERS = FindingKind(
+    code="identity.model_differs",
+    severity=Severity.WARNING,
+    title="The answer comes from another model or provider than was asked for.",
+    meaning="What is measured is not what was meant: a fallback, a cheaper model under the same name, or a routing "
+    "rule. Dated snapshots of the model asked for (`gpt-4o` answered as `gpt-4o-2024-08-06`), provider prefixes, "
+    "letter case, file endings and variants such as `:free` are taken for the same model, and so is whatever a "
+    "deployment with a name of its own (Azure, watsonx.ai) answers as. A gateway's alias with another name cannot be "
+    "told from another model, and is reported.",
+    cause="Aliases in a gateway, automatic fallback when a model is busy, or a retired id that is redirected.",
+    remedy="Ask the operator what the name stands for, or ask for the exact model that answered.",
+)
+declare(
+    FindingKind(
+        code="identity.fingerprint_changed",
+        severity=Severity.NOTE,
+        title="The model's `system_fingerprint` changes within one run.",
+        meaning="Not one deployment answers but several, or it was replaced meanwhile: figures of the run are of a "
+        "mixture, and the same request may be answered differently.",
+        cause="A balancer before servers of different builds or settings, or an update during the run.",
+        remedy="Run again at another time. If it stays, judge by rates over many tries, and ask the operator.",
+    )
+)
+declare(
+    FindingKind(
+        code="model.unknown_accepted",
+        severity=Severity.WARNING,
+        title="A made-up model id is answered as if it existed.",
+        meaning="A misspelt or retired id is answered by some other model, and nobody notices.",
+        cause="A server with one model that does not look at the field, or a gateway with a default.",
+        remedy="Compare `model` in the answer with what was asked, and take ids only from the server's list.",
+    )
+)
+declare(
+    FindingKind(
+        code="nondeterministic",
+        severity=Severity.NOTE,
+        title="The same request at temperature 0 gives different answers.",
+        meaning="One answer proves little: tests against this endpoint need several tries, and a cached expectation "
+        "will break now and then.",
+        cause="Batching changes the order of floating-point sums, several deployments answer in turn, or the "
+        "temperature is not passed on.",
+        remedy="Judge rates over many tries instead of single answers. A fixed `seed` helps only where the server says "
+        "that it does.",
+        seen_in=("vllm #23138",),
+    )
+)
+
+
+@check(MODEL_DIFFERS)
+def model_differs(view: View) -> Iterator[Evidence]:
+    asked, answered = view.request.model, view.reply.model
+    if isinstance(answered, str) and answered != asked and asked and answered:
+        yield from _swapped(asked, answered, view.exchange.url)
+    provider, allowed = view.reply.provider, _allowed_providers(view.request)
+    if isinstance(provider, str) and provider and allowed and _plain(provider) not in allowed:
+        yield Evidence(text=f"asked for provider {', '.join(sorted(allowed))}, answered by {shown(provider, 70)}")
+
+
+@lru_cache(maxsize=256)  # an alias answers every request alike
+def _swapped(asked: str, answered: str, url: str) -> tuple[Evidence, ...]:
+    """That another model answered, unless its name may be one of the model asked for or of a deployment."""
+    if same_model(asked, answered) or names_a_deployment(url):
+        return ()
+    return (Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}"),)
+
+
+def same_model(asked: str, answered: str) -> bool:
+    """Whether two ids may be names of one model."""
+    first, second = _bare(asked), _bare(answered)
+    if first == second:
+        return True
+    stem = _ALIAS_ENDINGS.sub("", first)
+    other = _ALIAS_ENDINGS.sub("", second)
+    if stem == other:
+        return True
+    return other.startswith(stem) and _SNAPSHOT.fullmatch(other[len(stem) :]) is not None
+
+
+def _bare(model: str) -> str:
+    """The id without provider, folder, file ending and letter case."""
+    return _FILE.sub("", re.split(r"[/\\]", model.strip().lower())[-1])
+
+
+def _allowed_providers(request: Request) -> set[str]:
+    """The providers that a routing gateway was told to use, and no others."""
+    routing = request.body.get("provider")
+    only = routing.get("only") if isinstance(routing, dict) else None
+    return {_plain(str(name).partition("/")[0]) for name in only} if isinstance(only, list) else set()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

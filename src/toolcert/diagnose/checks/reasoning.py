@@ -1,0 +1,70 @@
+"""Findings about reasoning: where it is, and whether anything but reasoning came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from toolcert.core.findings import FindingKind, Severity
+from toolcert.diagnose.checks.calls import call_in
+from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
+from toolcert.diagnose.excerpts import around, excerpt
+from toolcert.diagnose.request_facts import conversation_text
+
+_OPENING = re.compile(
+    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|<\|channel\|>\s*analysis|<\|START_THINKING\|>)"
+)
+_CLOSING = re.compile(r"</(?:think|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>")
+
+ONLY = FindingKind(
+    code="reasoning.only",
+    severity=Severity.ERROR,
+    title="The answer consists of reasoning alone: no text, no call.",
+    meaning="The agent has nothing to show and nothing to run, and the finish reason says that all is well.",
+    cause="The model ends its turn inside its thoughts, or the server's reasoning parser swallows what came after "
+    "them.",
+    remedy="Treat it as an empty answer and ask again. On a server of your own, check that the reasoning parser fits "
+    "the model.",
+    seen_in=("Kimi-K2 #128", "ollama #10976"),
+)
+LEAKED = FindingKind(
+    code="reasoning.leaked",
+    severity=Severity.WARNING,
+    title="The markup of reasoning is in the text.",
+    meaning="Users see the model's thoughts. They also go back into the history as if they had been said, and "
+    "programs that read the text stumble over the tags.",
+    cause="No reasoning parser is switched on, or it does not know this model's tags.",
+    remedy="Switch on the reasoning parser for this model, or cut the tagged part off in the client.",
+    seen_in=("vllm-mlx #161",),
+)
+declare(
+    FindingKind(
+        code="reasoning.required_back",
+        severity=Severity.WARNING,
+        title="The second turn is refused unless the reasoning is sent back.",
+        meaning="Agents that keep only text and calls in their history, as most do, fail on the turn after a tool was "
+        "run.",
+        cause="The vendor requires `reasoning_content` (or its own field) of earlier assistant turns.",
+        remedy="Keep the reasoning field of assistant turns and send it back unchanged.",
+        seen_in=("qwen-code #3724",),
+    )
+)
+
+
+@check(ONLY, When.REASONING)
+def only(view: View) -> Iterator[Evidence]:
+    reply = view.reply
+    if reply.tool_calls or reply.finish_reason != "stop" or (reply.content or "").strip():
+        return
+    if call_in(reply.reasoning, view.request) is None:
+        yield Evidence(text=f'finish_reason "stop", only reasoning: {excerpt(reply.reasoning or "", 90)}')
+
+
+@check(LEAKED, When.TEXT, chat_only=True)
+def leaked(view: View) -> Iterator[Evidence]:
+    text = view.reply.content or ""
+    if not ("<" in text or "[" in text or "◁" in text):
+        return
+    match = _OPENING.match(text) or _CLOSING.search(text)
+    if match and not text[: match.start()].endswith("`") and match[0].strip() not in conversation_text(view.request):
+        yield Evidence(text=around(text, match.start(), match.end()))

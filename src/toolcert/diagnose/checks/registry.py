@@ -1,0 +1,194 @@
+"""The catalogue of findings with its areas, and the registration of checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import NamedTuple, TypeAlias
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Finding, FindingKind, Severity
+from toolcert.core.replies import Reply
+from toolcert.core.requests import Request, RequestKind
+from toolcert.core.values import Value
+from toolcert.diagnose.excerpts import excerpt
+from toolcert.diagnose.judgement import CallJudgement
+
+
+class Evidence(Value):
+    """The smallest excerpt that proves a finding, and the call it concerns."""
+
+    text: str
+    call: int | None = None
+    code: str | None = None
+    """A narrower code than the check's own, such as `args.schema.enum`."""
+    severity: Severity | None = None
+    """Where this case weighs more or less than its kind does."""
+
+
+class View(Value):
+    """All that a check may look at."""
+
+    request: Request
+    exchange: Exchange
+    reply: Reply
+    calls: tuple[CallJudgement, ...] = ()
+    """The judgement of every call, in the order of `reply.tool_calls`."""
+
+    def noticed(self, code: str) -> bool:
+        """Whether the reader of the answer noticed this already."""
+        return any(irregularity.code == code for irregularity in self.reply.irregularities)
+
+
+class When(Enum):
+    """Which answers a check looks at; a check is not even called for the others."""
+
+    ANY = "any readable answer"
+    CALLED = "an answer with calls"
+    FLAWED = "an answer with a call that is not simply valid"
+    NOT_CALLED = "an answer without calls"
+    TEXT = "an answer with text"
+    REASONING = "an answer with reasoning"
+    STREAMED = "a streamed answer"
+    PLAIN = "an answer that was not streamed"
+
+
+Check: TypeAlias = Callable[[View], Iterable[Evidence]]
+
+
+class _Registration(NamedTuple):
+    kind: FindingKind
+    when: When
+    chat_only: bool
+    function: Check
+
+
+_kinds: dict[str, FindingKind] = {}
+_checks: list[_Registration] = []
+
+
+@cache
+def _import_all() -> None:
+    """Import every module of this package: one that registers a finding needs no entry anywhere else.
+
+    Done when the catalogue is first asked for, so that judging calls alone costs none of it.
+    """
+    package = import_module(__name__.rpartition(".")[0])
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+
+
+def declare(kind: FindingKind) -> FindingKind:
+    """Enter a kind of finding that the wire, a probe, a dataset or a comparison raises itself."""
+    if kind.code in _kinds:
+        raise ValueError(f"finding {kind.code} is declared twice")
+    _kinds[kind.code] = kind
+    return kind
+
+
+def check(kind: FindingKind, when: When = When.ANY, *, chat_only: bool = False) -> Callable[[Check], Check]:
+    """Register a function that sees this kind of finding in a single exchange.
+
+    `chat_only`: about what a chat server makes of the model's text; a raw completion leaves that to us.
+    """
+    declare(kind)
+
+    def register(function: Check) -> Check:
+        _checks.append(_Registration(kind, when, chat_only, function))
+        _checks_for.cache_clear()
+        return function
+
+    return register
+
+
+def kind_of(code: str) -> FindingKind:
+    """The catalogue entry of a code; `args.schema.minLength` falls back to `args.schema`."""
+    _import_all()
+    while code not in _kinds and "." in code:
+        code = code.rpartition(".")[0]
+    return _kinds[code]
+
+
+def catalogue() -> Iterator[FindingKind]:
+    """All kinds, by code."""
+    _import_all()
+    return iter(sorted(_kinds.values(), key=lambda kind: kind.code))
+
+
+def finding(
+    code: str, evidence: str, *, turn: int = 0, call: int | None = None, severity: Severity | None = None
+) -> Finding:
+    """A finding of a catalogued kind; long evidence is cut in its middle."""
+    weight = kind_of(code).severity if severity is None else severity
+    return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call)
+
+
+def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
+    """The checks that look at an answer of this form."""
+    _import_all()
+    reply = view.reply
+    return _checks_for(
+        chat=view.request.kind is RequestKind.CHAT,
+        called=bool(reply.tool_calls),
+        flawed=any(call.buckets for call in view.calls),
+        text=bool(reply.content),
+        reasoning=bool(reply.reasoning),
+        streamed=reply.streamed,
+    )
+
+
+@cache
+def _checks_for(
+    *, chat: bool, called: bool, flawed: bool, text: bool, reasoning: bool, streamed: bool
+) -> tuple[tuple[FindingKind, Check], ...]:
+    holds = {
+        When.ANY: True,
+        When.CALLED: called,
+        When.FLAWED: flawed,
+        When.NOT_CALLED: not called,
+        When.TEXT: text,
+        When.REASONING: reasoning,
+        When.STREAMED: streamed,
+        When.PLAIN: not streamed,
+    }
+    return tuple((one.kind, one.function) for one in _checks if holds[one.when] and (chat or not one.chat_only))
+
+
+AREAS = {
+    "finish": "Finish reason",
+    "choice": "Steering by tool_choice",
+    "parallel": "Parallel calls",
+    "trigger": "When tools are called",
+    "call": "Shape of a call",
+    "args": "Arguments",
+    "schema": "Tool schemas",
+    "stream": "Streaming",
+    "reasoning": "Reasoning",
+    "history": "Earlier turns",
+    "result": "Using results",
+    "json": "JSON mode",
+    "usage": "Token counts",
+    "identity": "Who answered",
+    "model": "Model ids",
+    "nondeterministic": "Repeatability",
+    "text": "Text",
+    "envelope": "The answer as a whole",
+    "dataset": "The dataset itself",
+    "transport": "No answer to judge (never held against a model)",
+}
+
+
+def area_of(code: str) -> str:
+    """The first part of a code."""
+    return code.partition(".")[0]
+
+
+def by_area() -> Iterator[tuple[str, list[FindingKind]]]:
+    """Every area with its kinds; one that has no title yet comes last, under its own name."""
+    grouped: dict[str, list[FindingKind]] = {area: [] for area in AREAS}
+    for kind in catalogue():
+        grouped.setdefault(area_of(kind.code), []).append(kind)
+    return ((area, kinds) for area, kinds in grouped.items() if kinds)

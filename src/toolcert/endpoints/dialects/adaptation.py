@@ -1,0 +1,53 @@
+"""Parameters that some models refuse, and the request without them."""
+
+from __future__ import annotations
+
+import re
+
+from toolcert.core.requests import Request
+from toolcert.core.values import JsonObject
+from toolcert.endpoints.dialects.base import Adapted
+from toolcert.endpoints.dialects.error_answer import ErrorText
+
+_ANOTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+ADAPTABLE = (
+    "max_completion_tokens",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "presence_penalty",
+    "frequency_penalty",
+    "seed",
+    "stream_options",
+)
+"""Parameters that only shape sampling or accounting: leaving one out does not change what is measured."""
+_REFUSAL = re.compile(
+    r"unsupported|not supported|n't support|not support|unrecognized|unknown (?:parameter|field|argument)"
+    r"|extra (?:inputs|fields)|not permitted|not allowed|deprecated|only the default",
+    re.IGNORECASE,
+)
+
+
+def refused_parameter(request: Request, error: ErrorText) -> str | None:
+    """The adaptable parameter of this request that the error says is not supported."""
+    if not (_REFUSAL.search(error.message) or error.code.startswith("unsupported")):
+        return None
+    if error.parameter in ADAPTABLE and error.parameter in request.body:
+        return error.parameter
+    for name in ADAPTABLE:
+        if name in request.body and re.search(rf"(?<![\w.]){name}(?!\w)", error.message):
+            return name
+    return None
+
+
+def without_parameter(request: Request, parameter: str) -> Adapted:
+    """The request without the parameter, or with its newer name, and the note that says so."""
+    body: JsonObject = {name: value for name, value in request.body.items() if name != parameter}
+    other = _ANOTHER_NAME.get(parameter)
+    if other is not None and other not in body:
+        body[other] = request.body[parameter]
+        note = f"sent {other} instead of {parameter}, which the server refuses"
+    else:
+        note = f"left out {parameter}, which the server refuses"
+    return Adapted(request=Request(body=body, kind=request.kind), note=note, parameter=parameter)

@@ -1,0 +1,43 @@
+"""What an engine is given: sessions, a plan of cases, and the work that does one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol, TypeAlias
+
+from toolcert.core.cases import Case
+from toolcert.core.exchanges import Attempt, Exchange
+from toolcert.core.records import Record
+from toolcert.core.requests import Request
+from toolcert.core.targets import ModelInfo
+
+OnAttempt: TypeAlias = Callable[[Attempt], None]
+
+
+class Session(Protocol):
+    """An open endpoint: sends a request with its retries and says what came back."""
+
+    async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange: ...
+
+    async def models(self) -> list[ModelInfo]:
+        """The models the endpoint lists."""
+
+
+class Plan(Protocol):
+    """The cases of a run, pulled lazily, endpoint by endpoint."""
+
+    @property
+    def total(self) -> int | None:
+        """How many cases there are, where known before the end."""
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        """For each endpoint, the cases that can be asked from the start."""
+
+    def after(self, record: Record) -> Iterable[Case]:
+        """The cases this record releases: the next stage, or skips with their reason."""
+
+
+class Work(Protocol):
+    """How a case is done. It holds no state that another process would lack."""
+
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record: ...

@@ -1,0 +1,217 @@
+"""The status of a model per day, and per week or longer where days do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from enum import StrEnum
+from statistics import median
+
+from toolcert.core.statistics import Rate, reaches
+from toolcert.core.values import Value
+from toolcert.history.observation import Observation, Span
+
+
+class DayStatus(StrEnum):
+    """How a model stood on a day; the worst first a reader should see is BROKEN."""
+
+    WORKING = "working"
+    """Calls and uses results at the threshold or above."""
+    UNRELIABLE = "unreliable"
+    """Does both, below the threshold."""
+    CALLS_ONLY = "calls_only"
+    """Calls, and never uses the result."""
+    BROKEN = "broken"
+    """Does not call on this day, but did before."""
+    NOT_SUPPORTED = "not_supported"
+    """Does not call, and never did."""
+    NOT_MEASURED = "not_measured"
+    """Was asked, and nothing could be measured: an outage, not a regression."""
+    NOT_TESTED = "not_tested"
+
+
+class Day(Value, gc=False):
+    """One model on one day, all of the day's runs together."""
+
+    day: str
+    status: DayStatus
+    calling: Rate = Rate()
+    handling: Rate = Rate()
+    call_p50: float | None = None
+    answer_p50: float | None = None
+    reason: str = ""
+    run: str = ""
+    """The last run of the day."""
+
+
+class ModelHistory(Value):
+    """A model's days without gaps, oldest first."""
+
+    endpoint: str
+    model: str
+    days: tuple[Day, ...]
+    first_seen: str = ""
+    last_seen: str = ""
+
+    @property
+    def measured(self) -> tuple[Day, ...]:
+        """The days that say something about the model."""
+        silent = (DayStatus.NOT_TESTED, DayStatus.NOT_MEASURED)
+        return tuple(day for day in self.days if day.status not in silent)
+
+    @property
+    def latest(self) -> Day | None:
+        """The last day it was tested."""
+        return next((day for day in reversed(self.days) if day.status is not DayStatus.NOT_TESTED), None)
+
+
+def histories(
+    observations: Iterable[Observation],
+    *,
+    first: str,
+    last: str,
+    threshold: float = 0.9,
+    spans: Mapping[tuple[str, str], Span] | None = None,
+) -> list[ModelHistory]:
+    """The history of every model between two days; what lies before decides what is broken.
+
+    `spans` says what lies before where `observations` do not reach that far.
+    """
+    by_model: dict[tuple[str, str], dict[str, list[Observation]]] = {}
+    for observation in observations:
+        days = by_model.setdefault((observation.endpoint, observation.model), {})
+        days.setdefault(observation.day, []).append(observation)
+    calendar = list(calendar_days(first, last))
+    known = spans or {}
+    return [_history(target, days, calendar, threshold, known.get(target)) for target, days in sorted(by_model.items())]
+
+
+def calendar_days(first: str, last: str) -> Iterator[str]:
+    """Every date from the first to the last."""
+    day, end = date.fromisoformat(first), date.fromisoformat(last)
+    while day <= end:
+        yield day.isoformat()
+        day += timedelta(days=1)
+
+
+def _history(
+    target: tuple[str, str],
+    seen: dict[str, list[Observation]],
+    calendar: Sequence[str],
+    threshold: float,
+    span: Span | None,
+) -> ModelHistory:
+    span = span or _span(seen)
+    worked = span.first_called is not None and span.first_called < calendar[0]
+    days = []
+    for day in calendar:
+        standing = _day(day, seen.get(day, []), threshold, worked=worked)
+        worked = worked or bool(standing.calling.k)
+        days.append(standing)
+    return ModelHistory(
+        endpoint=target[0], model=target[1], days=tuple(days), first_seen=span.first_seen, last_seen=span.last_seen
+    )
+
+
+def _span(seen: dict[str, list[Observation]]) -> Span:
+    called = [day for day, found in seen.items() if any(one.called for one in found)]
+    return Span(first_seen=min(seen), last_seen=max(seen), first_called=min(called, default=None))
+
+
+def _day(day: str, found: Sequence[Observation], threshold: float, *, worked: bool) -> Day:
+    if not found:
+        return Day(day=day, status=DayStatus.NOT_TESTED)
+    last = found[-1]
+    calling, handling, call, answer = last.calling, last.handling, last.call_p50, last.answer_p50
+    if len(found) > 1:
+        calling = sum((one.calling for one in found), Rate())
+        handling = sum((one.handling for one in found), Rate())
+        call = _last_known(one.call_p50 for one in found)
+        answer = _last_known(one.answer_p50 for one in found)
+    refused = any(one.unsupported for one in found)
+    return Day(
+        day=day,
+        status=_status(calling, handling, threshold, worked=worked, refused=refused),
+        calling=calling,
+        handling=handling,
+        call_p50=call,
+        answer_p50=answer,
+        reason=last.reason,
+        run=last.run,
+    )
+
+
+def _status(calling: Rate, handling: Rate, threshold: float, *, worked: bool, refused: bool) -> DayStatus:
+    if calling.value is None:
+        # A server that says it cannot has answered; silence has not.
+        return (DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED) if refused else DayStatus.NOT_MEASURED
+    if not calling.k:
+        return DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED
+    if handling.n and not handling.k:
+        return DayStatus.CALLS_ONLY
+    reached = reaches(calling.k, calling.n, threshold) and (
+        not handling.n or reaches(handling.k, handling.n, threshold)
+    )
+    return DayStatus.WORKING if reached else DayStatus.UNRELIABLE
+
+
+def _last_known(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return known[-1] if known else None
+
+
+SIZES = (1, 7, 28, 91, 364)
+"""Days a stretch may have."""
+_WORST_FIRST = (
+    DayStatus.BROKEN,
+    DayStatus.CALLS_ONLY,
+    DayStatus.UNRELIABLE,
+    DayStatus.WORKING,
+    DayStatus.NOT_SUPPORTED,
+    DayStatus.NOT_MEASURED,
+    DayStatus.NOT_TESTED,
+)
+"""What a stretch is called by; days without a measurement count only where there is no other."""
+
+
+class Stretch(Value):
+    """Some days in a row of one model."""
+
+    first: str
+    last: str
+    status: DayStatus
+    calling: Rate = Rate()
+    handling: Rate = Rate()
+    call_time: float | None = None
+    """Median of the days' medians."""
+    answer_time: float | None = None
+    tested: int = 0
+
+
+def size_for(days: int, room: int) -> int:
+    """The shortest stretch with which so many days fit."""
+    return next((size for size in SIZES if -(-days // size) <= room), SIZES[-1])
+
+
+def stretches(days: Sequence[Day], size: int) -> list[Stretch]:
+    """All days in stretches of `size`; the newest stretch is whole, the oldest may be shorter."""
+    starts = range(len(days) % size - size if len(days) % size else 0, len(days), size)
+    return [_stretch(days[max(0, start) : start + size]) for start in starts]
+
+
+def _stretch(days: Sequence[Day]) -> Stretch:
+    return Stretch(
+        first=days[0].day,
+        last=days[-1].day,
+        status=min((day.status for day in days), key=_WORST_FIRST.index),
+        calling=sum((day.calling for day in days), Rate()),
+        handling=sum((day.handling for day in days), Rate()),
+        call_time=_middle([day.call_p50 for day in days]),
+        answer_time=_middle([day.answer_p50 for day in days]),
+        tested=sum(day.status is not DayStatus.NOT_TESTED for day in days),
+    )
+
+
+def _middle(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

@@ -1,0 +1,255 @@
+"""The database of the store: tables and migrations, SQLite in a file by default, PostgreSQL by URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    inspect,
+    select,
+    text,
+)
+
+from toolcert.core.errors import ConfigurationError, InputError, MissingExtraError, OutputError, install_line
+from toolcert.core.secrets import HIDDEN, passwords_in, without_password
+
+SCHEMA_VERSION = 2
+"""Raise it together with a step in migrations.py."""
+
+metadata = MetaData()
+
+meta = Table(
+    "toolcert_meta",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+runs = Table(
+    "toolcert_runs",
+    metadata,
+    Column("run", String(80), primary_key=True),
+    Column("day", String(10), nullable=False, index=True),
+    Column("started_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("interrupted", Boolean, nullable=False, default=False),
+    Column("source", String(20), nullable=False),
+    Column("toolcert", String(40), nullable=False, default=""),
+    Column("suite", String(40)),
+    Column("iterations", Integer),
+    Column("threshold", Float, nullable=False, default=0.9),
+    Column("versions", JSON, nullable=False, default=dict),
+)
+
+observations = Table(
+    "toolcert_observations",
+    metadata,
+    Column("run", String(80), ForeignKey("toolcert_runs.run", ondelete="CASCADE"), primary_key=True),
+    Column("endpoint", String(200), primary_key=True),
+    Column("model", String(300), primary_key=True),
+    Column("probe", String(80), primary_key=True),
+    Column("day", String(10), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("passed", Integer, nullable=False, default=0),
+    Column("failed", Integer, nullable=False, default=0),
+    Column("unsupported", Integer, nullable=False, default=0),
+    Column("not_measured", Integer, nullable=False, default=0),
+    Column("skipped", Integer, nullable=False, default=0),
+    Column("called", Integer, nullable=False, default=0),
+    Column("callable", Integer, nullable=False, default=0),
+    Column("handled", Integer, nullable=False, default=0),
+    Column("handleable", Integer, nullable=False, default=0),
+    Column("low", Float),
+    Column("high", Float),
+    Column("call_p50", Float),
+    Column("call_p95", Float),
+    Column("answer_p50", Float),
+    Column("answer_p95", Float),
+    Column("first_token_p50", Float),
+    Column("reason", Text, nullable=False, default=""),
+    Column("fingerprint", String(200)),
+    Column("original", JSON),
+    Index("toolcert_observations_by_model", "model", "probe", "day"),
+    Index("toolcert_observations_by_day", "day"),
+)
+
+findings = Table(
+    "toolcert_findings",
+    metadata,
+    Column("run", String(80), ForeignKey("toolcert_runs.run", ondelete="CASCADE"), primary_key=True),
+    Column("endpoint", String(200), primary_key=True),
+    Column("model", String(300), primary_key=True),
+    Column("probe", String(80), primary_key=True),
+    Column("code", String(120), primary_key=True),
+    Column("severity", String(10), nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("evidence", Text, nullable=False, default=""),
+)
+
+registry = Table(
+    "toolcert_registry",
+    metadata,
+    Column("model", String(300), primary_key=True),
+    Column("original", JSON, nullable=False),
+)
+"""Rows of an imported models_registry.csv, kept as they were written."""
+
+
+DEFAULT_FILE = "toolcert-history.sqlite"
+BUSY_SECONDS = 60.0
+"""How long a writer waits for the others; an add takes milliseconds."""
+
+
+def open_engine(location: str) -> Engine:
+    """The engine for a path or a URL, its schema current."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    engine = _engine(location)
+    try:
+        bring_up_to_date(engine)
+    except SQLAlchemyError as error:
+        raise _unusable(location, error) from error
+    return engine
+
+
+@contextmanager
+def transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
+    """A transaction that sees one state of the store; a writer takes its turn at the start.
+
+    SQLite refuses a reader that turns writer half-way, so writers ask for the lock at once.
+    """
+    from sqlalchemy.exc import OperationalError
+
+    try:
+        with engine.begin() as connection:
+            if engine.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+            yield connection
+    except OperationalError as error:  # a full disk, a file that cannot be written, a server that is gone
+        raise _unusable(engine.url.render_as_string(hide_password=True), error) from error
+
+
+def is_url(location: str) -> bool:
+    """Whether the store is a server rather than a file."""
+    return "://" in location
+
+
+def _engine(location: str) -> Engine:
+    return _server(location) if is_url(location) else _file(Path(location))
+
+
+def _server(location: str) -> Engine:
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+    url = location
+    for scheme in ("postgresql://", "postgres://"):
+        if location.startswith(scheme):
+            url = "postgresql+psycopg://" + location.removeprefix(scheme)
+    try:
+        return create_engine(url, hide_parameters=True, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"the history at {shown(location)} needs {error.name}.", remedy=install_line("postgres")
+        ) from None
+    except (ArgumentError, NoSuchModuleError) as error:
+        cause = _without_passwords(str(error).splitlines()[0], location)
+        raise ConfigurationError(
+            f"{shown(location)} is no address of a history: {cause}.",
+            remedy="Use a file name or postgresql://user@host/database.",
+        ) from None
+
+
+def _file(path: Path) -> Engine:
+    from sqlalchemy import create_engine, event
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder of {path}: {error.strerror or error}.") from None
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # `transaction` says when one begins
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    return engine
+
+
+def shown(location: str) -> str:
+    """The location without a password."""
+    return without_password(location)
+
+
+def _without_passwords(text: str, location: str) -> str:
+    for password in passwords_in(location):
+        text = text.replace(password, HIDDEN)
+    return text
+
+
+def _unusable(location: str, error: Exception) -> InputError:
+    cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+    return InputError(
+        f"the history at {shown(location)} cannot be used: {_without_passwords(cause, location)}.",
+        remedy="Check that it is a history of toolcert and that you may write to it.",
+    )
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Create the tables, or bring those of an earlier version up to date."""
+    with transaction(engine, write=True) as connection:
+        _lock(connection)
+        version = _version(connection)
+        if version is None:
+            metadata.create_all(connection)
+            connection.execute(meta.insert().values(name="schema", value=str(SCHEMA_VERSION)))
+            return
+        if version > SCHEMA_VERSION:
+            raise InputError(
+                f"the history has schema {version}; this toolcert knows up to {SCHEMA_VERSION}.",
+                remedy="Update toolcert.",
+            )
+        for step in range(version, SCHEMA_VERSION):
+            _STEPS[step](connection)
+        connection.execute(meta.update().where(meta.c.name == "schema").values(value=str(SCHEMA_VERSION)))
+
+
+def _lock(connection: Connection) -> None:
+    """Two processes that open a new PostgreSQL store at once must not both create it; SQLite locks by itself."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(7067201)"))
+
+
+def _version(connection: Connection) -> int | None:
+    if not inspect(connection).has_table(meta.name):
+        return None
+    value = connection.execute(select(meta.c.value).where(meta.c.name == "schema")).scalar()
+    return None if value is None else int(value)
+
+
+def _from_1(connection: Connection) -> None:
+    """Version 1 kept no time to the first token and no imported registry."""
+    connection.execute(text("ALTER TABLE toolcert_observations ADD COLUMN first_token_p50 FLOAT"))
+    metadata.tables["toolcert_registry"].create(connection, checkfirst=True)
+
+
+_STEPS: dict[int, Callable[[Connection], None]] = {1: _from_1}

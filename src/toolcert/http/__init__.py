@@ -1,0 +1,1 @@
+"""HTTP: connections, requests and responses, redirects, retries and limits."""

@@ -1,0 +1,164 @@
+"""The HTTP client of the program: it talks to servers directly where it can, and through a proxy where it must.
+
+The direct client is a parser on a socket. It exists for its cost: a general HTTP client spends several
+times what all our reading and judging of an answer takes; this one sends a request and takes in its
+answer in a few tens of microseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from time import monotonic
+
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.exchanges import Fault, Timing
+from toolcert.core.secrets import Eraser
+from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
+from toolcert.http.body import ACCEPTED, Body, Caps
+from toolcert.http.connection import Connection, Pool, open_connection, tls_context
+from toolcert.http.proxy import Proxies
+from toolcert.http.redirect import REDIRECTS, follow
+from toolcert.http.response import IncomingResponse
+from toolcert.http.url import Address, Origin, parse_address
+from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
+
+
+class DirectClient:
+    """HTTP/1.1 with connections kept alive. One attempt is one request on the wire: nothing is sent twice."""
+
+    def __init__(
+        self, *, eraser: Eraser | None = None, ca_bundle: str | None = None, limit: int = 512, caps: Caps | None = None
+    ) -> None:
+        """`limit` is how many idle connections are kept per server."""
+        self._eraser = eraser or Eraser()
+        self._caps = caps or Caps()
+        self._ca_bundle = ca_bundle
+        self._tls: ssl.SSLContext | None = None
+        self._pool = Pool(limit)
+
+    async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
+        """Send one attempt; redirects within the server are followed."""
+        if self._tls is None and request.url.startswith("https"):
+            self._tls = tls_context(self._ca_bundle)  # takes tens of milliseconds, which are not the server's
+        started = monotonic()
+        response = await self._attempt(request, started, on_first_token)
+        if response.status not in REDIRECTS:
+            return response
+
+        async def attempt(hop: HttpRequest) -> HttpResponse:
+            return await self._attempt(hop, started, on_first_token)
+
+        return await follow(attempt, request, response)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+        await asyncio.sleep(0)  # the event loop says goodbye on its next turn
+
+    async def _attempt(
+        self, request: HttpRequest, started: float, on_first_token: Callable[[], None] | None
+    ) -> HttpResponse:
+        address = parse_address(request.url)
+        content = compose(request, address)
+        connection = await self._connect(address.origin, min(request.timeouts.connect, request.timeouts.total))
+        if isinstance(connection, Fault):
+            return HttpResponse(fault=erased_fault(self._eraser, connection))
+        connected = monotonic()
+        answer = IncomingResponse(Body(self._caps, on_first_token))
+        try:
+            await connection.exchange(content, answer, request.timeouts, started)
+        finally:
+            self._pool.give_back(address.origin, connection)
+        return self._response(answer, started, connected, connection.touched)
+
+    async def _connect(self, origin: Origin, seconds: float) -> Connection | Fault:
+        connection = self._pool.take(origin)
+        if connection is not None:
+            return connection
+        tls = self._tls if origin.scheme == "https" else None
+        opened = await open_connection(origin, tls, seconds)
+        if isinstance(opened, Connection):
+            self._pool.adopt(origin, opened)
+        return opened
+
+    def _response(self, answer: IncomingResponse, started: float, connected: float, last: float) -> HttpResponse:
+        intake = answer.intake
+        timing = Timing(
+            connect=connected - started,
+            first_byte=None if answer.first_byte is None else answer.first_byte - started,
+            first_token=None if intake.first_token is None else intake.first_token - started,
+            last_byte=last - started if answer.ended and answer.fault is None else None,
+        )
+        return HttpResponse(
+            status=answer.status,
+            headers=erased_headers(self._eraser, answer.headers),
+            payload=erased_payload(self._eraser, intake.payload(), event_stream=intake.event_stream),
+            event_stream=intake.event_stream,
+            timing=timing,
+            fault=None if answer.fault is None else erased_fault(self._eraser, answer.fault),
+        )
+
+
+def compose(request: HttpRequest, address: Address) -> bytes:
+    """The request as bytes."""
+    content = request.content or b""
+    lines = [f"{name}: {value}\r\n" for name, value in request.headers.items()]
+    headers = "".join(lines)
+    if headers.count("\n") != len(lines) or headers.count("\r") != len(lines):
+        raise ConfigurationError(
+            "A request header has a line break in it.",
+            remedy="Check the key and the extra headers for stray line ends.",
+        )
+    coding = "" if "accept-encoding:" in headers.lower() else f"Accept-Encoding: {ACCEPTED}\r\n"
+    length = f"Content-Length: {len(content)}\r\n" if request.content is not None else ""
+    return f"{request.method}{address.opening}{coding}{headers}{length}\r\n".encode() + content
+
+
+class Client:
+    """Sends each request on its way. What goes wrong on the server's side is in the response, never raised."""
+
+    def __init__(
+        self,
+        *,
+        eraser: Eraser | None = None,
+        ca_bundle: str | None = None,
+        limit: int = 512,
+        trust_env: bool = True,
+        caps: Caps | None = None,
+    ) -> None:
+        """`limit` bounds the connections kept; `trust_env` takes proxies from the environment."""
+        self._eraser = eraser or Eraser()
+        self._ca_bundle = ca_bundle
+        self._limit = limit
+        self._trust_env = trust_env
+        self._caps = caps or Caps()
+        self._proxies = Proxies(trust_env=trust_env)
+        self._direct = DirectClient(eraser=self._eraser, ca_bundle=ca_bundle, limit=limit, caps=self._caps)
+        self._proxied: HttpClient | None = None
+
+    async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
+        """Send one attempt."""
+        if self._proxies and self._proxies.for_origin(parse_address(request.url).origin):
+            return await self._through_proxy().send(request, on_first_token=on_first_token)
+        return await self._direct.send(request, on_first_token=on_first_token)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._direct.close()
+        if self._proxied is not None:
+            await self._proxied.close()
+
+    def _through_proxy(self) -> HttpClient:
+        if self._proxied is None:
+            from toolcert.http.aiohttp_client import AiohttpClient
+
+            self._proxied = AiohttpClient(
+                eraser=self._eraser,
+                ca_bundle=self._ca_bundle,
+                limit=self._limit,
+                trust_env=self._trust_env,
+                caps=self._caps,
+            )
+        return self._proxied

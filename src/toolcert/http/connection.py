@@ -1,0 +1,330 @@
+"""Connections to a server: opened (name, address, TLS), used for one request at a time, and kept alive in a pool."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import socket
+import ssl
+import sys
+from collections import deque
+from time import monotonic
+from typing import Any, cast
+
+import aiohappyeyeballs
+
+from toolcert.core.errors import ConfigurationError
+from toolcert.core.exchanges import Fault
+from toolcert.core.targets import Timeouts
+from toolcert.core.values import Value
+from toolcert.http.base import timed_out, tls_failed, unconnected, unresolved
+from toolcert.http.response import IncomingResponse
+from toolcert.http.url import Origin
+
+if sys.platform == "win32":
+
+    def has_news(descriptor: int) -> bool:
+        """Whether bytes or a goodbye have arrived."""
+        return bool(select.select([descriptor], [], [], 0)[0])
+
+else:
+
+    def has_news(descriptor: int) -> bool:
+        """Whether bytes or a goodbye have arrived; `poll`, because `select` fails on descriptors above 1023."""
+        poller = select.poll()
+        poller.register(descriptor, select.POLLIN)
+        return bool(poller.poll(0))
+
+
+_AT_ONCE = 1.0
+"""Seconds after an answer within which a close counts as part of it, not as the end of a long idle time."""
+
+
+class Limits(Value, gc=False):
+    """The time limits of one exchange, and the clock times they count from."""
+
+    timeouts: Timeouts
+    started: float
+    """When the attempt began, connecting included."""
+    sent: float
+
+    def next(self, answer: IncomingResponse, touched: float) -> tuple[float, Fault]:
+        """The nearest limit for an answer whose last bytes came at `touched`, and what it means to reach it."""
+        timeouts, status = self.timeouts, answer.status
+        end = self.started + timeouts.total
+        if answer.first_byte is None:
+            due, fault = self.sent + timeouts.read, timed_out("no answer began", timeouts.read)
+        else:
+            due, fault = (
+                touched + timeouts.between_chunks,
+                timed_out("nothing more came", timeouts.between_chunks, status),
+            )
+        return (due, fault) if due <= end else (end, timed_out("the answer was not complete", timeouts.total, status))
+
+
+class Habits:
+    """What the connections to one server have taught us about it."""
+
+    __slots__ = ("closes_after_streams",)
+
+    def __init__(self) -> None:
+        self.closes_after_streams = False
+        """Some servers close after every stream without saying so (llama.cpp's does); the next request is lost."""
+
+
+class Connection(asyncio.Protocol):
+    """Bytes go straight from the event loop into the answer; its task is woken once, at the end.
+
+    That is what makes long streams cheap, and the times of their tokens exact.
+    """
+
+    def __init__(self) -> None:
+        self.habits = Habits()
+        self.idle_since = 0.0
+        self.after_stream = False
+        """Whether the last answer was an event stream."""
+        self.touched = 0.0
+        """Clock time of the last bytes."""
+        self._transport: asyncio.Transport | None = None
+        self._answer: IncomingResponse | None = None
+        self._done: asyncio.Future[None] | None = None
+        self._limits: Limits | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
+        self._descriptor = -1
+        self._aborted = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether another request may follow: everything is sent, and the server is not known to close now."""
+        if self._transport is None or self._transport.is_closing() or self._transport.get_write_buffer_size():
+            return False
+        return not (self.after_stream and self.habits.closes_after_streams)
+
+    def survived_idling(self) -> bool:
+        """Whether nothing has come meanwhile, not even a goodbye that the event loop has yet to see."""
+        if self._transport is None or self._transport.is_closing():
+            return False
+        if has_news(self._descriptor):
+            self._learn()
+            return False
+        return True
+
+    async def exchange(self, content: bytes, answer: IncomingResponse, timeouts: Timeouts, started: float) -> None:
+        """Send `content` and let `answer` fill; `started` is when the attempt began on the clock."""
+        self._answer, self._done = answer, asyncio.get_running_loop().create_future()
+        self.touched = now = monotonic()
+        self._limits = Limits(timeouts=timeouts, started=started, sent=now)
+        self._watch(min(now + timeouts.read, now + timeouts.between_chunks, started + timeouts.total))
+        try:
+            if self.is_open and self._transport is not None:
+                self._transport.write(content)
+                await self._done
+            else:
+                answer.lose(None)
+        finally:
+            if not answer.keep_alive:
+                self.abort()
+            self._answer = self._done = self._limits = None
+            self.after_stream = answer.intake.event_stream
+
+    def abort(self) -> None:
+        """Close at once; what is under way is lost."""
+        self._aborted = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Event loop callback."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._descriptor = transport.get_extra_info("socket").fileno()
+
+    def data_received(self, data: bytes) -> None:
+        """Event loop callback."""
+        answer = self._answer
+        if answer is None or answer.ended:
+            self.abort()  # bytes that nobody asked for: the connection cannot be trusted any more
+            return
+        self.touched = now = monotonic()
+        if answer.feed(data, now):
+            self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Event loop callback."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if not self._aborted:
+            self._learn()
+        if self._answer is not None:
+            self.touched = monotonic()
+            self._answer.lose(exc)
+            self._wake()
+
+    def _learn(self) -> None:
+        """Remember a server that closes right after a stream it had promised to keep the connection for."""
+        unanswered = self._answer is None or self._answer.first_byte is None
+        if self.after_stream and unanswered and monotonic() - self.idle_since < _AT_ONCE:
+            self.habits.closes_after_streams = True
+
+    def _wake(self) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_result(None)
+
+    def _watch(self, due: float) -> None:
+        """Look at the limits at clock time `due` or before.
+
+        One timer serves all exchanges of a connection: when it goes off too early, it is set again.
+        Setting and cancelling one for each exchange would cost more than parsing its answer.
+        """
+        if self._alarm is not None:
+            if self._alarm_at <= due:
+                return
+            self._alarm.cancel()
+        self._alarm_at = due
+        self._alarm = asyncio.get_running_loop().call_later(max(0.0, due - monotonic()), self._look)
+
+    def _look(self) -> None:
+        self._alarm = None
+        if self._limits is None or self._answer is None:
+            return
+        due, fault = self._limits.next(self._answer, self.touched)
+        if monotonic() < due:
+            self._watch(due)
+        else:
+            self._answer.fail(fault)
+            self._wake()
+
+
+_HEAD_START = 0.25
+"""Seconds one address family leads before the other is tried too (RFC 8305)."""
+
+
+def tls_context(ca_bundle: str | None) -> ssl.SSLContext:
+    """Verified TLS: the system's authorities, and those of `ca_bundle`."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    if ca_bundle is not None:
+        try:
+            context.load_verify_locations(cafile=ca_bundle)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigurationError(
+                f"The CA bundle {ca_bundle!r} cannot be read: {error}.",
+                remedy="Give a file of certificates in PEM form.",
+            ) from None
+    return context
+
+
+async def open_connection(origin: Origin, tls: ssl.SSLContext | None, seconds: float) -> Connection | Fault:
+    """A new connection to `origin` within `seconds`, encrypted where `tls` is given; or why there is none."""
+    opening = _Opening(origin, tls)
+    try:
+        async with asyncio.timeout(seconds):
+            return await opening.open()
+    except TimeoutError:
+        return timed_out(f"{opening.awaiting} {origin.authority}", seconds)
+
+
+class _Opening:
+    """One connection on its way, and what it waits for at the moment."""
+
+    def __init__(self, origin: Origin, tls: ssl.SSLContext | None) -> None:
+        self.awaiting = "no address for"
+        self._origin = origin
+        self._tls = tls
+
+    async def open(self) -> Connection | Fault:
+        addresses = await self._resolve()
+        if isinstance(addresses, Fault):
+            return addresses
+        self.awaiting = "no connection to"
+        try:
+            sock = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_HEAD_START)
+        except OSError as error:
+            return unconnected(self._origin.authority, error)
+        self.awaiting = "no TLS agreement with"
+        try:
+            return await self._agree(sock)
+        except OSError as error:
+            describe = tls_failed if self._tls is not None else unconnected
+            return describe(self._origin.authority, error)
+
+    async def _resolve(self) -> list[Any] | Fault:
+        host, port = self._origin.host, self._origin.port
+        try:
+            return await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            return unresolved(host, error)
+
+    async def _agree(self, sock: socket.socket) -> Connection:
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _, connection = await asyncio.get_running_loop().create_connection(
+                Connection,
+                sock=sock,
+                ssl=self._tls,
+                server_hostname=self._origin.host if self._tls is not None else None,
+            )
+        except BaseException:
+            sock.close()
+            raise
+        return connection
+
+
+IDLE_SECONDS = 4.0
+"""Many servers close idle connections after 5 s (uvicorn, node); a request sent in that very moment is lost,
+and a lost request is an attempt on record. Opening anew after a pause costs less than explaining that."""
+
+
+class Pool:
+    """Idle connections by origin, the most recently used first: that one is the least likely to be closed."""
+
+    def __init__(self, most_idle: int) -> None:
+        self._most_idle = most_idle
+        self._idle: dict[Origin, deque[Connection]] = {}
+        self._busy: set[Connection] = set()
+        self._habits: dict[Origin, Habits] = {}
+        self._closed = False
+
+    def take(self, origin: Origin) -> Connection | None:
+        """An idle connection that is certainly still good, or None."""
+        idle = self._idle.get(origin)
+        oldest = monotonic() - IDLE_SECONDS
+        while idle:
+            connection = idle.pop()
+            if connection.idle_since >= oldest and connection.survived_idling():
+                self._busy.add(connection)
+                return connection
+            connection.abort()
+        return None
+
+    def adopt(self, origin: Origin, connection: Connection) -> None:
+        """Look after a connection that has just been opened for use; opened too late, it is closed again."""
+        connection.habits = self._habits.setdefault(origin, connection.habits)
+        self._busy.add(connection)
+        if self._closed:
+            connection.abort()
+
+    def give_back(self, origin: Origin, connection: Connection) -> None:
+        """Keep a connection for the next request, if it can bear one."""
+        self._busy.discard(connection)
+        idle = self._idle.setdefault(origin, deque())
+        if self._closed or not connection.is_reusable:
+            connection.abort()
+            return
+        connection.idle_since = monotonic()
+        idle.append(connection)
+        if len(idle) > self._most_idle:
+            idle.popleft().abort()
+
+    def close(self) -> None:
+        """Close everything, under way or idle."""
+        self._closed = True
+        for connection in [*self._busy, *(each for idle in self._idle.values() for each in idle)]:
+            connection.abort()
+        self._busy.clear()
+        self._idle.clear()

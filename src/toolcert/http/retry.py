@@ -1,0 +1,153 @@
+"""When an attempt is tried again and after how long, decided without a clock."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC
+
+from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.values import Value
+from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
+
+RETRIED_STATUSES = frozenset({408, 409, 425, 429})
+"""Besides every 5xx: answers that say "not now" rather than "not so"."""
+TIMEOUT_RETRIES = 1
+"""A timeout has already cost its whole time limit; more than one repetition seldom brings an answer."""
+_LARGEST_EXPONENT = 32
+"""Beyond it every wait is at the cap anyway, and the power would only grow."""
+_HEADERS_IN_SECONDS = ("retry-after", "llm_provider-retry-after")
+"""LiteLLM passes its upstream's header on under a prefix."""
+_HEADERS_IN_MILLISECONDS = ("retry-after-ms", "llm_provider-retry-after-ms")
+
+
+class RetryPolicy(Value):
+    """How often to try again, and how patiently."""
+
+    retries: int = 2
+    base: float = 0.5
+    """Upper bound of the first wait; it doubles with every attempt."""
+    cap: float = 60.0
+    """The longest single wait, even where the server asks for more."""
+    budget: float = 180.0
+    """Seconds of waiting allowed for one request in all."""
+    timeout_retries: int = TIMEOUT_RETRIES
+    """How many of the retries a timeout may use."""
+
+    @classmethod
+    def without_waits(cls, retries: int = 2) -> RetryPolicy:
+        """The same decisions and no waiting at all: for tests."""
+        return cls(retries=retries, base=0.0, cap=0.0)
+
+    def decide(
+        self,
+        attempt: int,
+        *,
+        status: int | None = None,
+        fault: Fault | None = None,
+        headers: Mapping[str, str] | None = None,
+        waited: float = 0.0,
+        now: float = 0.0,
+        draw: Callable[[], float] = random.random,
+    ) -> float | None:
+        """Seconds to wait before trying again after attempt number `attempt` (1-based); None to stop.
+
+        `waited` is what this request has waited already, `now` the Unix time, `draw` the source of jitter.
+        """
+        if attempt > self.retries or not is_retried(attempt, status, fault, self.timeout_retries):
+            return None
+        asked = parse_retry_after(headers or {}, now)
+        wait = min(asked, self.cap) if asked is not None else draw() * self._ceiling(attempt)
+        return wait if waited + wait <= self.budget else None
+
+    def _ceiling(self, attempt: int) -> float:
+        return min(self.cap, self.base * 2.0 ** min(attempt - 1, _LARGEST_EXPONENT))
+
+
+def is_retried(attempt: int, status: int | None, fault: Fault | None, timeout_retries: int = TIMEOUT_RETRIES) -> bool:
+    """Whether this end of an attempt may be a passing one."""
+    kind = fault.kind if fault is not None else None
+    if kind is FaultKind.TIMEOUT:
+        return attempt <= timeout_retries
+    if kind in (FaultKind.CONNECT, FaultKind.RESET):
+        return status is None
+    if kind in (FaultKind.TLS, FaultKind.OVERSIZED, FaultKind.CONFIGURATION):
+        return False
+    return status is not None and (status in RETRIED_STATUSES or status >= 500)
+
+
+def is_overload(status: int | None, headers: Mapping[str, str]) -> bool:
+    """Whether the server says that it gets too many requests: the only reason to slow down."""
+    return status == 429 or (status == 503 and any(name in headers for name in _HEADERS_IN_SECONDS))
+
+
+def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """The seconds a server asks us to wait, in any of the spellings in use; `now` is Unix time."""
+    for name in _HEADERS_IN_MILLISECONDS:
+        if name in headers and (milliseconds := _number(headers[name])) is not None:
+            return milliseconds / 1000
+    for name in _HEADERS_IN_SECONDS:
+        if name in headers and (seconds := _seconds(headers[name], now)) is not None:
+            return seconds
+    return None
+
+
+def _seconds(value: str, now: float) -> float | None:
+    number = _number(value)
+    return number if number is not None else _until(value, now)
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _until(value: str, now: float) -> float | None:
+    from email.utils import parsedate_to_datetime  # seldom needed, and slow to load
+
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max(0.0, date.timestamp() - now)
+
+
+_MOST_RETRIES = 1
+_LONGEST_WAIT = 10.0
+"""Seconds: somebody looks at the terminal and waits for the first line."""
+
+
+class RetryingClient:
+    """An HttpClient that repeats what failed for a passing reason."""
+
+    def __init__(self, client: HttpClient, policy: RetryPolicy) -> None:
+        self._client = client
+        self._policy = RetryPolicy(
+            retries=min(policy.retries, _MOST_RETRIES),
+            base=policy.base,
+            cap=min(policy.cap, _LONGEST_WAIT),
+            budget=policy.budget,
+        )
+
+    async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
+        attempt = 1
+        while True:
+            response = await self._client.send(request, on_first_token=on_first_token)
+            wait = self._policy.decide(
+                attempt, status=response.status, fault=response.fault, headers=response.headers, now=time.time()
+            )
+            if wait is None or (response.fault is None and response.status is not None and response.status < 300):
+                return response
+            attempt += 1
+            await asyncio.sleep(wait)
+
+    async def close(self) -> None:
+        await self._client.close()

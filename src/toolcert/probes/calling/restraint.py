@@ -1,0 +1,64 @@
+"""No call where none is due: no tool fits, or a required argument is missing."""
+
+from __future__ import annotations
+
+import re
+
+from toolcert.core.requests import user
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
+from toolcert.probes.oracle import answered
+from toolcert.probes.registry import probe
+from toolcert.probes.sample_tools import CALCULATE, WEATHER
+
+QUESTIONS = (
+    "Translate the word house into French.",
+    "Write one short sentence about the sea.",
+    "Name the opposite of cold.",
+    "Which letter comes after B in the alphabet?",
+)
+
+
+@probe
+class Irrelevance(ScriptedProbe):
+    """Asks what none of the offered tools can help with; a model that never calls is not asked."""
+
+    name = "irrelevance"
+    group = "calling"
+    title = "Does not call when no tool fits"
+    meaning = "Tools can be offered all the time without being called for nothing."
+    needs = ("basic",)
+    order = 70
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        question = QUESTIONS[(talk.iteration - 1) % len(QUESTIONS)]
+        turn = await answered(talk, [user(question)], tools=[WEATHER, CALCULATE])
+        if turn.answer.called:
+            return failed("calls a tool where none fits")
+        if not turn.text.strip():
+            return failed("answers with nothing where no tool fits")
+        if any(found.code == "call.in_text" for found in turn.findings):
+            return failed("writes a call as text where no tool fits")
+        return passed()
+
+
+_ASKS = re.compile(r"\?|\b(which|what|where|city|location|place|provide|specify|tell me|let me know)\b", re.IGNORECASE)
+
+
+@probe
+class MissingInfo(ScriptedProbe):
+    """Asks for the weather without saying where; a model that never calls is not asked."""
+
+    name = "missing_info"
+    group = "calling"
+    title = "Asks for what it was not told"
+    meaning = "A required argument is never made up."
+    needs = ("basic",)
+    order = 80
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        turn = await answered(talk, [user("Get the weather.")], tools=[WEATHER])
+        if turn.answer.called:
+            return failed("invents a required argument instead of asking for it")
+        if not _ASKS.search(turn.text):
+            return failed("neither calls nor asks for what is missing")
+        return passed()

@@ -1,0 +1,113 @@
+"""A call assembled from a stream, and the same request with and without a stream."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolcert.core.replies import Reply
+from toolcert.core.requests import user
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.oracle import Feature, answered, arguments_of, calls_of, carries, valid_calls, why_not_called
+from toolcert.probes.registry import probe
+from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
+
+STREAM = Feature(what="streaming", without=("stream", "stream_options"))
+
+
+@probe
+class Streaming(ScriptedProbe):
+    """The basic question, streamed; the time to the first token is taken."""
+
+    name = "streaming"
+    group = "format"
+    title = "Streams a complete call"
+    meaning = "Interactive agents can stream: the pieces make a whole and valid call."
+    order = 10
+
+    def __init__(self, city: str | None = None) -> None:
+        self._city = city
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        city = self._city or talk.nonce("city")
+        messages = [user(f"Get the weather in {city}.")]
+        turn = await answered(talk, messages, feature=STREAM, tools=[WEATHER, CALCULATE, SEARCH], stream=True)
+        if not turn.exchange.event_stream:
+            return failed("answers in one piece although a stream was asked for")
+        if not turn.answer.complete:
+            return failed("the stream ends before the answer does", called=False)
+        if any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):
+            return passed(called=True)
+        return failed(why_not_called(turn, "get_weather"), called=False)
+
+
+TOOLS = [WEATHER, CALCULATE]
+
+
+@probe
+class StreamTwin(ScriptedProbe):
+    """Two identical requests for two calls at temperature 0, one of them streamed."""
+
+    name = "stream_twin"
+    group = "format"
+    title = "Says the same streamed and not"
+    meaning = "What was tested one way holds the other way too."
+    needs = ("basic",)
+    requests = 2
+    order = 20
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        first, second = talk.nonce("first"), talk.nonce("second")
+        messages = [user(f"Get the weather in {first} and {second}. Call get_weather once for each city.")]
+        plain = await answered(talk, messages, tools=TOOLS, temperature=0)
+        streamed = await answered(talk, messages, feature=STREAM, tools=TOOLS, temperature=0, stream=True)
+        lost = _lost(plain, streamed)
+        differences = _differences(plain, streamed)
+        if not differences:
+            return passed(called=plain.answer.called)
+        evidence = "; ".join(f"{field}: {one!r} plain, {two!r} streamed" for field, (one, two) in differences.items())
+        findings = [finding("stream.differs", evidence, turn=streamed.index)]
+        if lost is not None:
+            findings.append(finding("args.lost", "empty in one form, present in the other", turn=lost.index))
+        reason = f"streamed and plain answers differ in {', '.join(differences)}"
+        return failed(reason, *findings, called=plain.answer.called or streamed.answer.called, differs=[*differences])
+
+
+def _differences(plain: Turn, streamed: Turn) -> dict[str, tuple[Any, Any]]:
+    """The fields that differ, in words, with both values."""
+    one, two = _features(plain), _features(streamed)
+    return {field: (one[field], two[field]) for field in one if one[field] != two[field]}
+
+
+def _features(turn: Turn) -> JsonObject:
+    reply, calls = turn.answer, calls_of(turn)
+    return {
+        "calls": [call.call.name for call in calls],
+        "arguments": [arguments_of(call) if call.valid else call.call.arguments for call in calls],
+        "finish_reason": reply.finish_reason,
+        "id form": [_id_form(call.call.id) for call in calls],
+        "prompt tokens": _prompt_tokens(reply),
+    }
+
+
+def _id_form(given: Any) -> str:
+    """The shape of an id: its fixed beginning and its length, not its random part."""
+    if not isinstance(given, str) or not given:
+        return "none"
+    prefix = re.match(r"[A-Za-z]+[-_.:]|functions\.\w+:|", given)
+    return f"{prefix[0] if prefix else ''}…({len(given)})"
+
+
+def _prompt_tokens(reply: Reply) -> int | None:
+    return (reply.usage or {}).get("prompt_tokens")
+
+
+def _lost(plain: Turn, streamed: Turn) -> Turn | None:
+    """The turn whose first call has no arguments although its twin's has."""
+    pair = [(turn, calls_of(turn)) for turn in (plain, streamed)]
+    if not all(calls for _, calls in pair):
+        return None
+    empty = [turn for turn, calls in pair if not arguments_of(calls[0])]
+    return empty[0] if len(empty) == 1 else None

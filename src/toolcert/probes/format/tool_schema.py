@@ -1,0 +1,155 @@
+"""Tool schemas: without parameters, of growing difficulty, and strict."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import msgspec
+
+from toolcert.core.requests import tool, user
+from toolcert.core.values import JsonObject, Value
+from toolcert.diagnose import finding
+from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed
+from toolcert.probes.oracle import REFUSALS, Feature, answered, calls_of, equals, judgeable, valid_calls, why_not_called
+from toolcert.probes.registry import probe
+from toolcert.probes.sample_tools import CALCULATE, STRING, WEATHER, described, parameters
+
+REFRESH = tool("refresh_cache", "Refresh the cache.", parameters())
+NO_PARAMETERS = Feature(
+    what="a tool without parameters", code="schema.valid_rejected", instead={"tools": [WEATHER, CALCULATE]}
+)
+
+
+@probe
+class ZeroParameters(ScriptedProbe):
+    """Wants a call that has nothing to say but its name."""
+
+    name = "zero_params"
+    group = "format"
+    title = "Calls a tool without parameters"
+    meaning = "Tools that only do something need no dummy argument."
+    needs = ("basic",)
+    order = 80
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        messages = [user("Call refresh_cache.")]
+        turn = await answered(talk, messages, feature=NO_PARAMETERS, tools=[WEATHER, CALCULATE, REFRESH])
+        if len(calls_of(turn)) == len(valid_calls(turn, "refresh_cache")) == 1:
+            return passed(called=True)
+        return failed(why_not_called(turn, "refresh_cache"), called=False)
+
+
+_FLAT = parameters(title=STRING)
+_CONTROL = tool("book_room", "Book a room.", _FLAT)
+
+
+class Rung(Value):
+    """One feature of JSON Schema and arguments that use it."""
+
+    name: str
+    schema: JsonObject
+    value: Any
+    """The value of `extra`, the property that shows the feature."""
+
+    @property
+    def tool(self) -> JsonObject:
+        return tool("book_room", "Book a room.", self.schema)
+
+
+def _with(extra: JsonObject, **more: Any) -> JsonObject:
+    return parameters(title=STRING, extra=extra) | more
+
+
+_PERSON = parameters(first=STRING, last=STRING)
+RUNGS = (
+    Rung(name="enum", schema=_with({"type": "string", "enum": ["small", "large"]}), value="large"),
+    Rung(name="nested", schema=_with(_PERSON), value={"first": "Ada", "last": "Byron"}),
+    Rung(name="array", schema=_with({"type": "array", "items": _PERSON}), value=[{"first": "Ada", "last": "Byron"}]),
+    Rung(
+        name="$ref",
+        schema=_with({"$ref": "#/$defs/person"}, **{"$defs": {"person": _PERSON}}),
+        value={"first": "Ada", "last": "Byron"},
+    ),
+    Rung(
+        name="anyOf", schema=_with({"anyOf": [{"type": "integer"}, _PERSON]}), value={"first": "Ada", "last": "Byron"}
+    ),
+    Rung(name="nullable", schema=_with({"type": ["string", "null"]}), value=None),
+    Rung(
+        name="limits",
+        schema=parameters(
+            title={"type": "string", "minLength": 4}, extra={"type": "integer", "minimum": 1, "maximum": 9}
+        ),
+        value=7,
+    ),
+    Rung(name="pattern", schema=_with({"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"}), value="AB-1234"),
+)
+
+
+@probe
+class SchemaLadder(ScriptedProbe):
+    """Climbs from an enum to references, unions and patterns; every rung carries its own nonce."""
+
+    name = "schema_ladder"
+    group = "format"
+    title = "Takes schemas as real tools have them"
+    meaning = "Tools generated from code, with nested, shared and optional types, work unchanged."
+    needs = ("basic",)
+    requests = len(RUNGS)
+    order = 90
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        climbed: list[str] = []
+        for rung in RUNGS:
+            result = await self._climb(talk, rung)
+            if result is not None:
+                return msgspec.structs.replace(result, detail={"climbed": climbed, "fails_at": rung.name})
+            climbed.append(rung.name)
+        return passed(called=True, climbed=climbed)
+
+    async def _climb(self, talk: Conversation, rung: Rung) -> ProbeResult | None:
+        """None when the rung holds."""
+        wanted = {"title": talk.nonce(rung.name), "extra": rung.value}
+        messages = [user(f"Call book_room with {msgspec.json.encode(wanted).decode()}.")]
+        feature = Feature(what=f"{rung.name} in a schema", code="schema.valid_rejected", instead={"tools": [_CONTROL]})
+        try:
+            turn = await answered(talk, messages, feature=feature, tools=[rung.tool])
+        except Concluded as conclusion:
+            return conclusion.result
+        if any(equals(call, **wanted) for call in valid_calls(turn, "book_room")):
+            return None
+        return failed(f"fails at {rung.name}: {why_not_called(turn, 'book_room')}", called=False)
+
+
+COLOURS = ["red", "green", "blue"]
+SCHEMA = parameters(colour=described("The colour to paint in", enum=COLOURS))
+STRICT_TOOL = tool("paint_wall", "Paint the wall in a colour.", SCHEMA, strict=True)
+PLAIN_TOOL = tool("paint_wall", "Paint the wall in a colour.", copy.deepcopy(SCHEMA))
+STRICT = Feature(what="strict tools", instead={"tools": [PLAIN_TOOL]})
+
+
+@probe
+class Strict(ScriptedProbe):
+    """Wants a colour that the schema does not know: only enforcement keeps the call valid."""
+
+    name = "strict"
+    group = "format"
+    title = "Enforces strict schemas"
+    meaning = "With strict: true a call cannot break its schema, whatever the prompt says."
+    requests = 2
+    order = 50
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        prompt = f'Call paint_wall with {{"colour": "{talk.nonce("colour")}", "shade": "{talk.nonce("shade")}"}}.'
+        messages = [user(prompt)]
+        turn = await talk.ask(messages, tools=[STRICT_TOOL], tool_choice="required")
+        if turn.fault is not None and turn.fault.kind in REFUSALS:
+            turn = await talk.ask(messages, tools=[STRICT_TOOL])  # it may be the choice that is refused
+        calls = calls_of(await judgeable(talk, turn, feature=STRICT))
+        if not calls:
+            return not_applicable("no call came, so nothing could be enforced")
+        invalid = next((call for call in calls if not call.valid), None)
+        if invalid is None:
+            return passed(called=True)
+        found = finding("schema.strict_unenforced", str(invalid.call.arguments), turn=turn.index, call=invalid.position)
+        return failed("accepts strict: true and does not enforce it", found, called=True)

@@ -1,0 +1,1 @@
+"""A probe run: its schedule and its live conversations."""

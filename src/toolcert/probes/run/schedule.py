@@ -1,0 +1,261 @@
+"""The schedule of a probe run: which iterations are asked when, and when there is no point in more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+
+from toolcert.core.cases import Case, Outcome
+from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.sequential import SequentialTest
+from toolcert.core.statistics import Certainty
+from toolcert.core.targets import ModelInfo
+from toolcert.probes.base import Probe
+
+FIRST = 5
+"""A model that does not call in so many iterations is not asked for more."""
+NO_CALL = f"no call in the first {FIRST} iterations"
+REFUSED = f"refused in the first {FIRST} iterations"
+DECIDED = "decided early"
+NEEDS = "needs "
+NOT_MEASURED = "not measured"
+"""Beginnings (and one end) of the reasons for skipping: what is recorded is told apart by them."""
+
+MakeCase = Callable[[int, str], Case]
+"""From an iteration and the reason to skip it (or none) to its case."""
+
+
+class Track:
+    """Hands out the iterations of one probe; the same records lead to the same cases in any order."""
+
+    def __init__(self, make: MakeCase, iterations: int, test: SequentialTest | None = None) -> None:
+        self._make = make
+        self._iterations = iterations
+        self._test = test
+        staged = test is not None or iterations > FIRST
+        self._first = min(FIRST, iterations) if staged else iterations
+        self._given = self._first
+        self._waiting = set(range(1, self._first + 1))
+        self._done: set[int] = set()
+        self._silent: dict[int, str] = {}
+        """Iterations without a call, with the reason to give when none comes at all."""
+        self._opened = not staged
+        self._because = ""
+        self.passed = False
+        self.measured = False
+        self.unsupported = False
+
+    def opening(self) -> list[Case]:
+        """The cases that can be asked from the start."""
+        return [self._make(iteration, "") for iteration in range(1, self._first + 1)]
+
+    def skipped(self, reason: str) -> list[Case]:
+        """All cases, none of which is asked."""
+        self._because = reason
+        self._waiting.clear()
+        self._given = self._iterations
+        return [self._make(iteration, reason) for iteration in range(1, self._iterations + 1)]
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more will come."""
+        return not self._waiting and self._given == self._iterations
+
+    def unmet(self, name: str) -> str:
+        """Why what needs this probe is skipped."""
+        if self._because:
+            return f"{NEEDS}{name}, which {self._because}"
+        if self.measured:
+            return f"{NEEDS}{name}, which never passed"
+        return f"{NEEDS}{name}, which is {'unsupported' if self.unsupported else NOT_MEASURED}"
+
+    def after(self, record: Record) -> list[Case]:
+        """The cases that a finished one releases."""
+        if record.probe is None:
+            return []
+        self._note(record, record.probe)
+        self._done.add(record.probe.iteration)
+        self._waiting.discard(record.probe.iteration)
+        if self._given == self._iterations:
+            return []
+        if reason := self._stop():
+            return self._give(range(self._given + 1, self._iterations + 1), reason)
+        return self._give(range(self._given + 1, self._given + 1 + self._wanted()), "")
+
+    def _note(self, record: Record, facts: ProbeFacts) -> None:
+        self.passed |= record.outcome is Outcome.PASSED
+        self.measured |= record.outcome.measured
+        self.unsupported |= record.outcome is Outcome.UNSUPPORTED
+        if record.outcome is Outcome.UNSUPPORTED:
+            self._silent[facts.iteration] = REFUSED
+        elif facts.called is False:
+            self._silent[facts.iteration] = NO_CALL
+        elif record.outcome.measured or facts.called:
+            self._opened = True
+        if self._test is not None and record.outcome.measured:
+            self._test.update(record.outcome is Outcome.PASSED)
+
+    def _stop(self) -> str:
+        """Why the rest is not asked, if so."""
+        if not self._opened and len(self._silent) >= FIRST and not self._waiting:
+            return NO_CALL if NO_CALL in self._silent.values() else REFUSED
+        if self._test is not None and self._test.decision is not None:
+            return _decided(self._test)
+        return ""
+
+    def _wanted(self) -> int:
+        """How many more iterations to ask now."""
+        left = self._iterations - self._given
+        if self._opened and self._test is None:
+            return left
+        enough = FIRST if self._opened else FIRST - len(self._silent)
+        return max(0, min(left, enough - len(self._waiting)))
+
+    def _give(self, iterations: Iterable[int], reason: str) -> list[Case]:
+        cases = [self._make(iteration, reason) for iteration in iterations]
+        if cases:
+            self._given = cases[-1].iteration or self._given
+        if not reason:
+            # A resumed run may have measured some of these already.
+            self._waiting.update({case.iteration or 0 for case in cases} - self._done)
+        return cases
+
+
+def _decided(test: SequentialTest) -> str:
+    decision = test.decision
+    assert decision is not None
+    word = "reaches" if decision.certainty is Certainty.PROVEN else "stays below"
+    return f"{DECIDED}: {decision.k} of {decision.n} shows that the rate {word} the threshold"
+
+
+class ProbePlan:
+    """Cases are released as records come in: after early stops, decisions and preconditions."""
+
+    def __init__(
+        self,
+        models: Mapping[str, Sequence[ModelInfo]],
+        probes: Sequence[Probe],
+        *,
+        iterations: int = 1,
+        adaptive: bool = False,
+        threshold: float = 0.9,
+    ) -> None:
+        self._models = models
+        self._probes = {probe.name: probe for probe in probes}
+        self._iterations = iterations
+        self._measured: Container[str] = ()
+        self._resumed = 0
+        self._released: list[Case] = []
+        self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
+        for endpoint, infos in models.items():
+            for info in infos:
+                if info.can_chat:
+                    self._tracks[endpoint, info.id] = {
+                        name: Track(_maker(endpoint, info.id, name), iterations, _test(threshold) if adaptive else None)
+                        for name in self._probes
+                    }
+        self._begun: set[tuple[str, str, str]] = set()
+        """Tracks whose cases were released or skipped."""
+
+    @property
+    def total(self) -> int:
+        """Cases, those included that turn out to be skipped."""
+        return self._chatting * self._iterations * len(self._probes) + self._silent * len(self._probes)
+
+    @property
+    def models_done(self) -> tuple[int, int]:
+        """How many models have nothing more to come, of how many that are asked."""
+        done = sum(all(track.settled for track in tracks.values()) for tracks in self._tracks.values())
+        return done, len(self._tracks)
+
+    def requests_planned(self) -> int:
+        """The most requests the run sends, retries and control requests after a refusal apart."""
+        return self._chatting * self._iterations * sum(probe.requests for probe in self._probes.values())
+
+    @property
+    def resumed(self) -> int:
+        """Cases of this plan that an earlier run has measured; its log may hold others, too."""
+        return self._resumed
+
+    def resume(self, measured: Container[str], records: Iterable[Record]) -> None:
+        """Go on where an earlier run ended: its records stand, its measured keys are not asked again."""
+        self._measured = measured
+        for record in records:
+            self._resumed += self._plans(record)
+            self._released.extend(self.after(record))
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        """For each endpoint the cases that depend on no other."""
+        return {endpoint: self._source(endpoint) for endpoint in self._models}
+
+    def after(self, record: Record) -> list[Case]:
+        """The cases this record releases: the next stage, or skips with their reason."""
+        target = (record.endpoint, record.model)
+        name = "" if record.probe is None else record.probe.probe
+        track = self._tracks.get(target, {}).get(name)
+        if track is None:
+            return []
+        return self._unmeasured([*track.after(record), *self._dependents(target, name)])
+
+    def _plans(self, record: Record) -> bool:
+        tracks = self._tracks.get((record.endpoint, record.model), {})
+        return record.probe is not None and record.probe.probe in tracks and record.probe.iteration <= self._iterations
+
+    def _source(self, endpoint: str) -> Iterator[Case]:
+        yield from self._skipped_models(endpoint)
+        # Probes that others wait for come first, so that the longest chain starts at once.
+        needed = {need for probe in self._probes.values() for need in probe.needs}
+        roots = [name for name, probe in self._probes.items() if not self._needs(probe)]
+        for name in sorted(roots, key=lambda name: name not in needed):
+            for place, model in self._tracks:
+                if place == endpoint:
+                    yield from self._unmeasured(self._tracks[place, model][name].opening())
+        yield from (case for case in self._released if case.endpoint == endpoint)
+
+    def _skipped_models(self, endpoint: str) -> Iterator[Case]:
+        """One case for each probe of a model that cannot chat: it is in the report and is not asked."""
+        for info in self._models[endpoint]:
+            if not info.can_chat:
+                reason = info.why_not or "not a chat model"
+                yield from (_maker(endpoint, info.id, name)(1, reason) for name in self._probes)
+
+    def _dependents(self, target: tuple[str, str], name: str) -> Iterator[Case]:
+        """What the state of one probe means for those that need it."""
+        tracks = self._tracks[target]
+        for other, probe in self._probes.items():
+            needs = self._needs(probe)
+            if name not in needs or (*target, other) in self._begun:
+                continue
+            unmet = next((need for need in needs if tracks[need].settled and not tracks[need].passed), None)
+            if unmet is not None:
+                self._begun.add((*target, other))
+                yield from tracks[other].skipped(tracks[unmet].unmet(unmet))
+                yield from self._dependents(target, other)
+            elif all(tracks[need].passed for need in needs):
+                self._begun.add((*target, other))
+                yield from tracks[other].opening()
+
+    def _needs(self, probe: Probe) -> tuple[str, ...]:
+        return tuple(need for need in probe.needs if need in self._probes)
+
+    def _unmeasured(self, cases: Iterable[Case]) -> list[Case]:
+        return [case for case in cases if case.key not in self._measured]
+
+    @property
+    def _chatting(self) -> int:
+        return len(self._tracks)
+
+    @property
+    def _silent(self) -> int:
+        return sum(not info.can_chat for infos in self._models.values() for info in infos)
+
+
+def _maker(endpoint: str, model: str, probe: str) -> MakeCase:
+    def make(iteration: int, skip: str) -> Case:
+        key = f"{endpoint}/{model}/{probe}/{iteration}"
+        return Case(key=key, endpoint=endpoint, model=model, probe=probe, iteration=iteration, skip=skip)
+
+    return make
+
+
+def _test(threshold: float) -> SequentialTest:
+    return SequentialTest(threshold=threshold)

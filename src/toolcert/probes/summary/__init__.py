@@ -1,0 +1,1 @@
+"""What the records of a probe run add up to: tallies, scores and their sentences."""

@@ -1,0 +1,290 @@
+"""The records of one model and one probe, counted: rates, times and findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+
+import msgspec
+
+from toolcert.core.cases import Outcome
+from toolcert.core.findings import Finding, Severity
+from toolcert.core.quantiles import Quantiles
+from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.statistics import certainty, pass_all, pass_any, reaches
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import kind_of
+from toolcert.engine.budget import LAST_FAULT
+from toolcert.probes.run.schedule import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
+from toolcert.probes.summary.scorecard import (
+    Cell,
+    CellState,
+    Counts,
+    Example,
+    FindingCount,
+    Latency,
+    PassPower,
+    Rate,
+)
+
+MOST_SAMPLES = 256
+"""More points cannot be told apart in a strip plot."""
+
+
+class Times:
+    """Seconds of one kind of turn."""
+
+    def __init__(self) -> None:
+        self._quantiles = Quantiles()
+        self._samples: list[float] = []
+        self._stride = 1
+
+    def add(self, seconds: float) -> None:
+        """Count one measurement; the sample keeps every so many, evenly over the run."""
+        if self._quantiles.count % self._stride == 0:
+            if len(self._samples) == MOST_SAMPLES:
+                self._samples = self._samples[::2]
+                self._stride *= 2
+            self._samples.append(round(seconds, 4))
+        self._quantiles.add(seconds)
+
+    def latency(self, label: str, *, samples: bool = True) -> Latency | None:
+        """What was measured; None without a measurement."""
+        if not self._quantiles.count:
+            return None
+        return Latency(
+            label=label,
+            count=self._quantiles.count,
+            p50=self._quantiles.quantile(0.5),
+            p95=self._quantiles.quantile(0.95),
+            longest=self._quantiles.largest,
+            samples=tuple(self._samples) if samples else (),
+        )
+
+
+WEIGHT = {severity: place for place, severity in enumerate(Severity)}
+"""Errors first."""
+
+
+class FindingTally:
+    """Cases by finding; memory grows with the number of codes, not of records."""
+
+    def __init__(self, *, bodies: bool = False) -> None:
+        self._bodies = bodies
+        self._counts: dict[str, int] = {}
+        self._severities: dict[str, Severity] = {}
+        self._examples: dict[str, Example] = {}
+
+    def add(self, record: Record) -> None:
+        """Count a record once for each of its codes."""
+        for code in record.codes:
+            self._counts[code] = self._counts.get(code, 0) + 1
+            found = next((found for found in record.detail.findings if found.code == code), None)
+            severity = kind_of(code).severity if found is None else found.severity
+            # The worst one stands for all: a harmless case that came first must not keep a gate open.
+            if code not in self._examples or WEIGHT[severity] < WEIGHT[self._severities[code]]:
+                self._severities[code] = severity
+                self._examples[code] = self._example(record, found)
+
+    def __iter__(self) -> Iterator[FindingCount]:
+        """Worst first, then most frequent."""
+        for code in sorted(self._counts, key=lambda code: (WEIGHT[self._severities[code]], -self._counts[code], code)):
+            yield FindingCount(
+                code=code,
+                severity=self._severities[code],
+                count=self._counts[code],
+                example=self._examples[code],
+            )
+
+    def _example(self, record: Record, found: Finding | None) -> Example:
+        probe = "" if record.probe is None else record.probe.probe
+        if found is None:
+            return Example(case=record.case, probe=probe)
+        exchanges = record.detail.exchanges
+        exchange = exchanges[found.turn] if self._bodies and found.turn < len(exchanges) else None
+        return Example(
+            case=record.case,
+            probe=probe,
+            evidence=found.evidence,
+            turn=found.turn,
+            call=found.call,
+            url="" if exchange is None else exchange.url,
+            body=None if exchange is None else exchange.sent or exchange.request.body,
+        )
+
+
+POWERS = (2, 4, 8, 16)
+CUT_OFF = "the run was not finished"
+_MOST_DETAILS = 8
+_MOST_FINGERPRINTS = 4
+
+
+class Skip(StrEnum):
+    """Why a case was skipped, as far as the score is concerned."""
+
+    STOPPED = "stopped"
+    """Enough was known without it."""
+    NEED_FAILED = "need failed"
+    NEED_UNKNOWN = "need not measured"
+    INAPPLICABLE = "inapplicable"
+    """The probe found that it does not apply to the model."""
+    UNASKED = "unasked"
+    """Nothing to do with the model: a limit on requests, an endpoint that is gone, a model that cannot chat."""
+
+
+def skip_of(record: Record) -> Skip:
+    """The kind of a skipped record."""
+    if record.probe is not None and record.probe.requests:
+        return Skip.INAPPLICABLE
+    if record.reason.startswith(NEEDS):
+        return Skip.NEED_UNKNOWN if record.reason.endswith(NOT_MEASURED) else Skip.NEED_FAILED
+    return Skip.STOPPED if record.reason.startswith((NO_CALL, REFUSED, DECIDED)) else Skip.UNASKED
+
+
+class CellTally:
+    """Counts records of one probe; add in any order, ask at any time."""
+
+    def __init__(self, planned: int = 0) -> None:
+        self._planned = planned
+        self.outcomes: Counter[Outcome] = Counter()
+        self.called: Counter[bool | None] = Counter()
+        self.handled: Counter[bool | None] = Counter()
+        self.skips: Counter[Skip] = Counter()
+        self._skip_reasons: Counter[str] = Counter()
+        self._unasked_because: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._first_try: Counter[Outcome] = Counter()
+        self._sightings = FindingTally()
+        self._turns: list[Times] = []
+        self._details: dict[bytes, JsonObject] = {}
+        self._fingerprints: dict[str, None] = {}
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        self.outcomes[record.outcome] += 1
+        self._sightings.add(record)
+        if record.outcome is Outcome.SKIPPED:
+            kind = skip_of(record)
+            self.skips[kind] += 1
+            self._skip_reasons[record.reason] += 1
+            if kind is Skip.UNASKED:
+                self._unasked_because[record.reason.partition(LAST_FAULT)[0]] += 1
+        elif record.outcome is not Outcome.PASSED:
+            self._reasons[record.reason] += 1
+        if record.probe is not None and record.outcome is not Outcome.SKIPPED:
+            self._add_facts(record.outcome, record.probe)
+        figures = record.detail.figures
+        if figures and len(self._details) < _MOST_DETAILS:
+            self._details.setdefault(msgspec.json.encode(figures), figures)
+
+    def _add_facts(self, outcome: Outcome, facts: ProbeFacts) -> None:
+        self.called[facts.called] += 1
+        if facts.called is not False:
+            self.handled[facts.handled] += 1
+        self._fingerprints |= dict.fromkeys(facts.fingerprints[: _MOST_FINGERPRINTS - len(self._fingerprints)])
+        if not facts.retried:
+            self._first_try[outcome] += 1
+        for number, seconds in enumerate(facts.seconds):
+            if number == len(self._turns):
+                self._turns.append(Times())
+            self._turns[number].add(seconds)
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(**{outcome.value: self.outcomes[outcome] for outcome in Outcome})
+
+    @property
+    def unasked(self) -> int:
+        """Cases that could still be asked: beyond a limit on requests, or cut off with the run."""
+        return self.skips[Skip.UNASKED] + max(0, self._planned - self.outcomes.total())
+
+    @property
+    def called_rate(self) -> Rate:
+        return Rate.of(self.called[True], self.called[True] + self.called[False])
+
+    @property
+    def handled_rate(self) -> Rate:
+        return Rate.of(self.handled[True], self.handled[True] + self.handled[False])
+
+    def cell(self, probe: str, group: str, threshold: float) -> Cell:
+        """What the counts say."""
+        counts = self.counts
+        return Cell(
+            probe=probe,
+            group=group,
+            state=_state(counts),
+            counts=counts,
+            rate=Rate.of(counts.passed, counts.measured),
+            first_try=_rate(self._first_try),
+            called=self.called_rate,
+            handled=self.handled_rate,
+            certainty=certainty(counts.passed, counts.measured, threshold),
+            reliable=self.reliable(threshold),
+            reason=self._reason(counts),
+            stopped=self._stopped(),
+            unasked=self.unasked,
+            unasked_because=self._why_unasked(),
+            pass_power=_powers(counts.passed, counts.measured),
+            findings=tuple(self._sightings),
+            latency=self._latency(),
+            details=tuple(self._details.values()),
+            fingerprints=tuple(self._fingerprints),
+        )
+
+    def reliable(self, threshold: float) -> bool | None:
+        """Whether calling and handling both reach the threshold, or passing where the two are not told apart."""
+        called, handled = self.called_rate, self.handled_rate
+        if called.n and handled.n:
+            return reaches(called.k, called.n, threshold) and reaches(handled.k, handled.n, threshold)
+        measured = self.counts.measured
+        return reaches(self.counts.passed, measured, threshold) if measured else None
+
+    def _reason(self, counts: Counts) -> str:
+        if self._reasons:
+            return _commonest(self._reasons)
+        if counts.passed or not self._skip_reasons:
+            return "" if counts.total else CUT_OFF
+        return _commonest(self._skip_reasons)
+
+    def _why_unasked(self) -> str:
+        if self._unasked_because:
+            return _commonest(self._unasked_because)
+        return CUT_OFF if self.unasked else ""
+
+    def _stopped(self) -> str:
+        return next((reason for reason in self._skip_reasons if reason.startswith((NO_CALL, REFUSED, DECIDED))), "")
+
+    def _latency(self) -> tuple[Latency, ...]:
+        lines = (times.latency(f"turn {number}", samples=False) for number, times in enumerate(self._turns, start=1))
+        return tuple(line for line in lines if line is not None)
+
+
+def _commonest(reasons: Counter[str]) -> str:
+    """The most frequent; of several the same in every run, whichever came first."""
+    return min(reasons, key=lambda reason: (-reasons[reason], reason))
+
+
+def _rate(outcomes: Counter[Outcome]) -> Rate:
+    passed = outcomes[Outcome.PASSED]
+    return Rate.of(passed, passed + outcomes[Outcome.FAILED])
+
+
+def _state(counts: Counts) -> CellState:
+    decisive = counts.measured + counts.unsupported
+    if counts.measured:
+        if counts.passed == decisive:
+            return CellState.PASSED
+        return CellState.FLAKY if counts.passed else CellState.FAILED
+    if counts.unsupported:
+        return CellState.UNSUPPORTED
+    return CellState.SKIPPED if counts.skipped and not counts.not_measured else CellState.NOT_MEASURED
+
+
+def _powers(passed: int, n: int) -> tuple[PassPower, ...]:
+    powers = []
+    for k in POWERS:
+        every, one = pass_all(passed, n, k), pass_any(passed, n, k)
+        if every is not None and one is not None:
+            powers.append(PassPower(k=k, all=every, any=one))
+    return tuple(powers)

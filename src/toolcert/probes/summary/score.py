@@ -1,0 +1,127 @@
+"""Points of 100 with the range they could still take, and the recommendation a suite derives from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from toolcert.core.cases import Outcome
+from toolcert.core.values import Value
+from toolcert.probes.suites import Suite
+from toolcert.probes.summary.cell_tally import CellTally, Skip
+from toolcert.probes.summary.scorecard import Category, Cell, CellState, Recommendation, Score
+
+_ROUNDING = 1e-6
+"""90 points are 90 points, whatever their binary form."""
+
+
+class Share(Value):
+    """The part of a probe's points that is sure, and the part that is still possible."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+
+UNKNOWN = Share()
+LOST = Share(low=0.0, high=0.0)
+
+
+def share_of(tally: CellTally, *, by_rates: bool = False) -> Share | None:
+    """What a probe earned; None where it did not apply to the model and is left out of the score."""
+    counts = tally.counts
+    known = counts.measured + counts.unsupported
+    unknown = counts.not_measured + tally.unasked
+    if not known + unknown:
+        return _share_of_skips(tally)
+    return _by_rates(tally) if by_rates else _span(counts.passed, known, unknown)
+
+
+def _share_of_skips(tally: CellTally) -> Share | None:
+    if tally.skips[Skip.INAPPLICABLE]:
+        return None
+    return LOST if tally.skips[Skip.NEED_FAILED] else UNKNOWN
+
+
+def _by_rates(tally: CellTally) -> Share:
+    """The lower of the rates of calling and of handling: it reaches the threshold when both do."""
+    called, handled = tally.called_rate, tally.handled_rate
+    refused = tally.outcomes[Outcome.UNSUPPORTED]
+    unknown = tally.called[None] - refused + tally.unasked
+    calling = _span(called.k, called.n + refused, unknown)
+    handling = _span(handled.k, handled.n, called.k - handled.n + unknown)
+    return Share(low=min(calling.low, handling.low), high=min(calling.high, handling.high))
+
+
+def _span(k: int, known: int, unknown: int) -> Share:
+    total = known + unknown
+    return Share(low=k / total, high=(k + unknown) / total) if total else UNKNOWN
+
+
+def score_of(
+    tallies: Mapping[str, CellTally], weights: Mapping[str, float], suite: Suite, *, reliable: bool | None
+) -> Score:
+    """The weighted points; what did not apply gives its weight to the rest."""
+    shares = {name: share_of(tallies[name], by_rates=suite.by_rates) for name in weights if weights[name]}
+    kept = {name: share for name, share in shares.items() if share is not None}
+    total = sum(weights[name] for name in kept)
+    points = {name: 100 * weights[name] / total for name in kept}
+    silent = suite.by_rates and not any(tallies[name].called_rate.k for name in kept)
+    low = sum(points[name] * share.low for name, share in kept.items())
+    high = sum(points[name] * share.high for name, share in kept.items()) if kept else 100.0
+    return Score(
+        low=round(low, 4),
+        high=round(high, 4),
+        weights={name: round(point, 4) for name, point in points.items()},
+        recommendation=_recommend(low, high, suite, reliable=reliable, silent=silent),
+    )
+
+
+def _recommend(low: float, high: float, suite: Suite, *, reliable: bool | None, silent: bool) -> Recommendation | None:
+    """What the whole range agrees on; None where the suite does not grade."""
+    if suite.recommended is None:
+        return None
+    if silent and high == low:
+        return Recommendation.NONE
+    worst = _band(low, suite, suite.recommended, reliable=reliable is True)
+    best = _band(high, suite, suite.recommended, reliable=reliable is not False)
+    return worst if worst is best else Recommendation.UNDECIDED
+
+
+def _band(points: float, suite: Suite, recommended: float, *, reliable: bool) -> Recommendation:
+    if points >= recommended - _ROUNDING and (reliable or not suite.needs_reliability):
+        return Recommendation.RECOMMENDED
+    return Recommendation.PARTIAL if points >= suite.partial - _ROUNDING else Recommendation.NONE
+
+
+_CATEGORIES = {
+    Recommendation.RECOMMENDED: Category.FULL,
+    Recommendation.PARTIAL: Category.PARTIAL,
+    Recommendation.NONE: Category.NONE,
+}
+
+
+def category_of(score: Score, cells: Iterable[Cell]) -> Category:
+    """Where a model stands that was asked."""
+    cells = list(cells)
+    if not any(cell.counts.measured or cell.counts.unsupported for cell in cells):
+        return Category.NOT_MEASURED
+    if _refuses_tools(cells):
+        return Category.UNSUPPORTED
+    if score.recommendation is None:
+        return _ungraded(cells)
+    if score.recommendation is Recommendation.UNDECIDED:
+        works = any(cell.counts.passed for cell in cells if cell.group == "calling")
+        return Category.PARTIAL if works else Category.NOT_MEASURED
+    return _CATEGORIES[score.recommendation]
+
+
+def _refuses_tools(cells: list[Cell]) -> bool:
+    """Whether every question about calling that was answered was answered with a refusal."""
+    states = {cell.state for cell in cells if cell.group == "calling"}
+    return CellState.UNSUPPORTED in states and not states & {CellState.PASSED, CellState.FLAKY, CellState.FAILED}
+
+
+def _ungraded(cells: list[Cell]) -> Category:
+    states = {cell.state for cell in cells}
+    if states <= {CellState.PASSED, CellState.SKIPPED}:
+        return Category.FULL
+    return Category.PARTIAL if states & {CellState.PASSED, CellState.FLAKY} else Category.NONE

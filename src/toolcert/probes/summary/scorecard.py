@@ -1,0 +1,316 @@
+"""What a probe run says, as values: the one input of every report about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from toolcert.core.findings import Severity
+from toolcert.core.statistics import Certainty, wilson
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import JsonObject, Value
+
+
+class Rate(Value):
+    """A proportion as counts, with its 95 % Wilson interval; n = 0 has neither rate nor interval."""
+
+    k: int = 0
+    n: int = 0
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, k: int, n: int) -> Rate:
+        """The counts with their interval."""
+        interval = wilson(k, n)
+        return cls(k=k, n=n) if interval is None else cls(k=k, n=n, low=interval.lower, high=interval.upper)
+
+    @property
+    def value(self) -> float | None:
+        return self.k / self.n if self.n else None
+
+    def __str__(self) -> str:
+        return f"{self.k}/{self.n}"
+
+
+class Counts(Value):
+    """Cases by outcome; only passed and failed are measurements."""
+
+    passed: int = 0
+    failed: int = 0
+    unsupported: int = 0
+    not_measured: int = 0
+    skipped: int = 0
+
+    @property
+    def measured(self) -> int:
+        return self.passed + self.failed
+
+    @property
+    def total(self) -> int:
+        return self.measured + self.unsupported + self.not_measured + self.skipped
+
+
+def sum_counts(parts: Iterable[Counts]) -> Counts:
+    """All of them together."""
+    every = list(parts)
+    return Counts(**{field: sum(getattr(part, field) for part in every) for field in Counts.__struct_fields__})
+
+
+class Latency(Value):
+    """Seconds of one kind of turn: exact count, percentiles and a bounded sample to draw."""
+
+    label: str
+    """`first token`, `call`, `answer`, or `turn N` within a probe."""
+    count: int = 0
+    p50: float | None = None
+    p95: float | None = None
+    longest: float | None = None
+    samples: tuple[float, ...] = ()
+
+
+class PassPower(Value):
+    """Chance that all of k tries pass (`all`) and that one of k passes (`any`)."""
+
+    k: int
+    all: float
+    any: float
+
+
+class Usage(Value):
+    """What a model was asked and what it cost."""
+
+    requests: int = 0
+    retried: int = 0
+    """Cases that needed a retry."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    """In the currency of the prices; None without prices."""
+
+
+class CellState(StrEnum):
+    """A cell of the capability matrix."""
+
+    PASSED = "passed"
+    FLAKY = "flaky"
+    """Passed sometimes."""
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+    NOT_MEASURED = "not_measured"
+    SKIPPED = "skipped"
+
+
+class Category(StrEnum):
+    """Where a model stands; every model of the run is in exactly one."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    NONE = "none"
+    UNSUPPORTED = "unsupported"
+    """Not a chat model, or the server says it cannot call tools."""
+    NOT_MEASURED = "not_measured"
+    """Too little could be measured to say."""
+
+
+class Recommendation(StrEnum):
+    """What a graded suite concludes."""
+
+    RECOMMENDED = "recommended"
+    PARTIAL = "partial_support"
+    NONE = "no_tool_calling"
+    UNDECIDED = "undecided"
+    """What was not measured could still change the answer."""
+
+
+class Example(Value):
+    """One case that shows a finding, and the request that reproduces it."""
+
+    case: str
+    """Key of the record in the run log."""
+    probe: str
+    evidence: str = ""
+    turn: int = 0
+    call: int | None = None
+    url: str = ""
+    body: JsonObject | None = None
+    """The request as sent; only in findings of the whole run."""
+
+
+class FindingCount(Value):
+    """A finding of one model (and one probe, inside a cell)."""
+
+    code: str
+    severity: Severity
+    count: int
+    """Cases that show it."""
+    example: Example
+
+
+class Cell(Value):
+    """One model and one probe."""
+
+    probe: str
+    group: str
+    state: CellState
+    counts: Counts = Counts()
+    rate: Rate = Rate()
+    """Passed of measured, after retries."""
+    first_try: Rate = Rate()
+    """Passed of measured among the cases that needed no retry."""
+    called: Rate = Rate()
+    handled: Rate = Rate()
+    """Results used, of the calls made."""
+    certainty: Certainty = Certainty.INCONCLUSIVE
+    """What the interval allows to say about the rate and the threshold."""
+    reliable: bool | None = None
+    """Point rates reach the threshold (calling and, where it applies, handling); None when not measured."""
+    reason: str = ""
+    """The most frequent reason for not passing, in words."""
+    stopped: str = ""
+    """Why fewer iterations were asked than planned."""
+    unasked: int = 0
+    """Cases that were left out for a reason that has nothing to do with the model."""
+    unasked_because: str = ""
+    """A limit on requests, or an endpoint that is gone."""
+    pass_power: tuple[PassPower, ...] = ()
+    findings: tuple[FindingCount, ...] = ()
+    latency: tuple[Latency, ...] = ()
+    details: tuple[JsonObject, ...] = ()
+    """Figures of one probe only, each distinct one once."""
+    fingerprints: tuple[str, ...] = ()
+    """Of the deployments that answered; the first few."""
+
+
+class Score(Value):
+    """Points of 100 and the range they could still take with what was not measured."""
+
+    low: float = 0.0
+    high: float = 100.0
+    weights: dict[str, float] = {}
+    """Points each probe is worth; they sum to 100."""
+    recommendation: Recommendation | None = None
+    """None where the suite does not grade."""
+
+    @property
+    def settled(self) -> bool:
+        return self.high - self.low < 0.05
+
+    def __str__(self) -> str:
+        return f"{self.low:.0f}" if self.settled else f"{self.low:.0f} to {self.high:.0f}"
+
+
+class Reliability(Value):
+    """How surely a model calls and uses the result, shown by one probe of the suite."""
+
+    probe: str = ""
+    rate: Rate = Rate()
+    """Called and, where the probe goes on, used the result."""
+    called: Rate = Rate()
+    handled: Rate = Rate()
+    certainty: Certainty = Certainty.INCONCLUSIVE
+    """What the interval allows to say about the rate and the threshold."""
+    reliable: bool | None = None
+
+
+class ModelSummary(Value):
+    """One model at one endpoint."""
+
+    endpoint: str
+    model: str
+    category: Category
+    score: Score
+    reason: str
+    """The main reason for the verdict, in words."""
+    reasons: tuple[str, ...] = ()
+    """The top reasons, the main one first."""
+    rank: int = 0
+    reliability: Reliability = Reliability()
+    cells: tuple[Cell, ...] = ()
+    """In the order of the run's probes."""
+    counts: Counts = Counts()
+    findings: tuple[FindingCount, ...] = ()
+    """Worst first."""
+    latency: tuple[Latency, ...] = ()
+    usage: Usage = Usage()
+    declares_tools: bool | None = None
+    """What the endpoint's listing says about tool calling, where it says anything."""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether something was measured, and too little for a verdict."""
+        return self.score.recommendation is Recommendation.UNDECIDED and bool(self.counts.measured)
+
+    def seconds(self, label: str) -> float | None:
+        """Median seconds of one kind of turn."""
+        return next((latency.p50 for latency in self.latency if latency.label == label), None)
+
+
+class Cause(Value):
+    """A finding across the models of a run."""
+
+    code: str
+    severity: Severity
+    title: str
+    count: int
+    """Cases that show it."""
+    models: tuple[str, ...]
+    """As `model`, or `endpoint: model` in a run over several endpoints; best model first."""
+    probes: tuple[str, ...]
+    example: Example
+
+
+class ProbeColumn(Value):
+    """A probe of the run, in display order."""
+
+    name: str
+    group: str
+    title: str
+    meaning: str = ""
+    weight: float = 0.0
+    requests: int = 1
+
+
+class Totals(Value):
+    """The run in figures."""
+
+    models: int = 0
+    full: int = 0
+    partial: int = 0
+    none: int = 0
+    unsupported: int = 0
+    not_measured: int = 0
+    undecided: int = 0
+    """Models whose score could still lead to different verdicts; in none of the counts above."""
+    counts: Counts = Counts()
+    usage: Usage = Usage()
+    seconds: float | None = None
+
+
+class ProbeSummary(Value):
+    """All that is said about a probe run."""
+
+    run: str
+    toolcert: str
+    started_at: float
+    headline: str
+    """The sentence that decides."""
+    lines: tuple[str, ...] = ()
+    """What to know next: the fault to know about, the best choice, the fastest."""
+    finished_at: float | None = None
+    interrupted: bool = False
+    suite: str | None = None
+    iterations: int = 1
+    threshold: float = 0.9
+    versions: dict[str, str] = {}
+    """Of the software that made the run, where that can change what it says."""
+    endpoints: tuple[EndpointSpec, ...] = ()
+    unreachable: dict[str, str] = {}
+    """Endpoints that gave no list of models, with the reason: they have no line among the models."""
+    probes: tuple[ProbeColumn, ...] = ()
+    models: tuple[ModelSummary, ...] = ()
+    """Best first; every model of the run is here."""
+    causes: tuple[Cause, ...] = ()
+    """Worst and most widespread first."""
+    totals: Totals = Totals()
+    nothing_measured: bool = False

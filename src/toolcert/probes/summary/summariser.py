@@ -1,0 +1,290 @@
+"""From records to the summary that every report reads; it needs nothing but the run log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import msgspec
+
+from toolcert.core.findings import Severity
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.targets import ModelInfo
+from toolcert.diagnose import kind_of
+from toolcert.probes.registry import all_probes
+from toolcert.probes.run.fingerprint import FingerprintWatch
+from toolcert.probes.suites import Suite, find_suite, weights_of
+from toolcert.probes.summary.cell_tally import WEIGHT, CellTally, FindingTally, Times
+from toolcert.probes.summary.score import category_of, score_of
+from toolcert.probes.summary.scorecard import (
+    Category,
+    Cause,
+    Cell,
+    ModelSummary,
+    ProbeColumn,
+    ProbeSummary,
+    Reliability,
+    Totals,
+    Usage,
+    sum_counts,
+)
+from toolcert.probes.summary.sentences import (
+    further_lines,
+    headline,
+    incomplete_words,
+    reasons_for,
+    unreachable_lines,
+)
+
+Prices: TypeAlias = Mapping[str, tuple[float, float]]
+"""Model id (or a pattern) to the price of a million tokens in and out."""
+SHOWS_RELIABILITY = ("result_use", "hello_world", "basic")
+"""The probe whose rates stand for the model's reliability: the first of these in the run, else its first probe."""
+
+
+class ModelTally:
+    """Counts the records of one model at one endpoint."""
+
+    def __init__(self, endpoint: str, info: ModelInfo, columns: Sequence[ProbeColumn], planned: int = 0) -> None:
+        self._endpoint = endpoint
+        self._info = info
+        self._columns = columns
+        self._cells = {column.name: CellTally(planned) for column in columns}
+        self._sightings = FindingTally()
+        self._times = {label: Times() for label in ("first token", "call", "answer")}
+        self._requests = self._retried = self._tokens_in = self._tokens_out = 0
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        facts = record.probe
+        if facts is None or facts.probe not in self._cells:
+            return
+        self._cells[facts.probe].add(record)
+        self._sightings.add(record)
+        self._requests += facts.requests
+        self._retried += facts.retried
+        self._tokens_in += facts.tokens_in
+        self._tokens_out += facts.tokens_out
+        self._time(facts)
+
+    def _time(self, facts: ProbeFacts) -> None:
+        if facts.first_token is not None:
+            self._times["first token"].add(facts.first_token)
+        if facts.called and facts.seconds:
+            self._times["call"].add(facts.seconds[0])
+            if facts.handled is not None and len(facts.seconds) > 1:
+                self._times["answer"].add(facts.seconds[1])
+
+    def summary(self, suite: Suite, weights: Mapping[str, float], threshold: float, prices: Prices) -> ModelSummary:
+        """What the records say about the model."""
+        cells = tuple(self._cells[column.name].cell(column.name, column.group, threshold) for column in self._columns)
+        reliability = self._reliability(cells)
+        score = score_of(self._cells, weights, suite, reliable=reliability.reliable)
+        findings = tuple(self._sightings)
+        category = category_of(score, cells) if self._info.can_chat else Category.UNSUPPORTED
+        codes = [found.code for found in findings if found.severity is not Severity.NOTE]
+        reasons = reasons_for(cells, weights, codes) if self._info.can_chat else (self._why_not(),)
+        return ModelSummary(
+            endpoint=self._endpoint,
+            model=self._info.id,
+            category=category,
+            score=score,
+            reason=reasons[0],
+            reasons=reasons,
+            reliability=reliability,
+            cells=cells,
+            counts=sum_counts(cell.counts for cell in cells),
+            findings=findings,
+            latency=tuple(line for label, times in self._times.items() if (line := times.latency(label))),
+            usage=self._usage(prices),
+            declares_tools=self._info.declares_tools,
+        )
+
+    def _reliability(self, cells: Sequence[Cell]) -> Reliability:
+        by_name = {cell.probe: cell for cell in cells}
+        name = next((name for name in SHOWS_RELIABILITY if name in by_name), cells[0].probe if cells else "")
+        if not name:
+            return Reliability()
+        cell = by_name[name]
+        return Reliability(
+            probe=name,
+            rate=cell.rate,
+            called=cell.called,
+            handled=cell.handled,
+            certainty=cell.certainty,
+            reliable=cell.reliable,
+        )
+
+    def _why_not(self) -> str:
+        reason = self._info.why_not or "not a chat model"
+        return reason[:1].upper() + reason[1:]
+
+    def _usage(self, prices: Prices) -> Usage:
+        price = prices.get(self._info.id) or next(
+            (price for pattern, price in prices.items() if fnmatchcase(self._info.id, pattern)), None
+        )
+        cost = None if price is None else (self._tokens_in * price[0] + self._tokens_out * price[1]) / 1_000_000
+        return Usage(
+            requests=self._requests,
+            retried=self._retried,
+            tokens_in=self._tokens_in,
+            tokens_out=self._tokens_out,
+            cost=cost,
+        )
+
+
+_ORDER = (Category.FULL, Category.PARTIAL, Category.NONE, Category.UNSUPPORTED, Category.NOT_MEASURED)
+
+
+def summarise(manifest: Manifest, records: Iterable[Record], *, prices: Prices | None = None) -> ProbeSummary:
+    """The summary of a run."""
+    summariser = Summariser(manifest, prices=prices)
+    for record in records:
+        summariser.add(record)
+    return summariser.summary()
+
+
+class Summariser:
+    """Takes records one by one, in any order; the summary so far can be had at any time."""
+
+    def __init__(self, manifest: Manifest, *, prices: Prices | None = None) -> None:
+        self._manifest = manifest
+        self._suite = find_suite(manifest.suite)
+        self._columns = _columns(manifest)
+        self._weights = {column.name: column.weight for column in self._columns}
+        self._prices = prices or {}
+        self._sightings = FindingTally(bodies=True)
+        self._fingerprints = FingerprintWatch()
+        self._models = {
+            (endpoint, info.id): ModelTally(endpoint, info, self._columns, _planned(manifest, info))
+            for endpoint, infos in manifest.models.items()
+            for info in infos
+        }
+
+    def add(self, record: Record) -> None:
+        """Count one record; models and probes outside the manifest belong to another run."""
+        tally = self._models.get((record.endpoint, record.model))
+        if tally is not None and record.probe is not None and record.probe.probe in self._weights:
+            compared = self._fingerprints.compared(record)
+            tally.add(compared)
+            self._sightings.add(compared)
+
+    def summary(self, *, finished_at: float | None = None) -> ProbeSummary:
+        """Everything there is to say."""
+        models = self._ranked()
+        causes = self._causes(models)
+        totals = self._totals(models, finished_at or self._manifest.finished_at)
+        counts = totals.counts
+        return ProbeSummary(
+            run=self._manifest.run,
+            toolcert=self._manifest.toolcert,
+            started_at=self._manifest.started_at,
+            headline=incomplete_words(models) + headline(totals, self._suite),
+            lines=(
+                *unreachable_lines(self._manifest.unreachable),
+                *further_lines(models, causes, several=len(self._manifest.models) > 1),
+            ),
+            finished_at=finished_at or self._manifest.finished_at,
+            interrupted=self._manifest.interrupted,
+            suite=self._manifest.suite,
+            iterations=self._manifest.iterations or 1,
+            threshold=self._manifest.threshold,
+            versions=self._manifest.versions,
+            endpoints=self._manifest.endpoints,
+            unreachable=self._manifest.unreachable,
+            probes=self._columns,
+            models=models,
+            causes=causes,
+            totals=totals,
+            nothing_measured=not counts.measured + counts.unsupported,
+        )
+
+    def _ranked(self) -> tuple[ModelSummary, ...]:
+        """By verdict, score, time to a call, and name; the rank is the place."""
+        models = [
+            tally.summary(self._suite, self._weights, self._manifest.threshold, self._prices)
+            for tally in self._models.values()
+        ]
+        models.sort(key=_standing)
+        return tuple(msgspec.structs.replace(model, rank=place) for place, model in enumerate(models, start=1))
+
+    def _causes(self, models: tuple[ModelSummary, ...]) -> tuple[Cause, ...]:
+        several = len(self._manifest.models) > 1
+        causes = []
+        for found in self._sightings:
+            seen = [model for model in models if any(one.code == found.code for one in model.findings)]
+            cells = (cell for model in seen for cell in model.cells)
+            probes = (cell.probe for cell in cells if any(one.code == found.code for one in cell.findings))
+            causes.append(
+                Cause(
+                    code=found.code,
+                    severity=found.severity,
+                    title=kind_of(found.code).title,
+                    count=found.count,
+                    models=tuple(f"{model.endpoint}: {model.model}" if several else model.model for model in seen),
+                    probes=tuple(dict.fromkeys(probes)),
+                    example=found.example,
+                )
+            )
+        causes.sort(key=lambda cause: (WEIGHT[cause.severity], -len(cause.models), -cause.count, cause.code))
+        return tuple(causes)
+
+    def _totals(self, models: tuple[ModelSummary, ...], finished_at: float | None) -> Totals:
+        decided = [model for model in models if not model.undecided]
+        by_category = {category.value: sum(model.category is category for model in decided) for category in Category}
+        return Totals(
+            models=len(models),
+            **by_category,
+            undecided=len(models) - len(decided),
+            counts=sum_counts(model.counts for model in models),
+            usage=_usage([model.usage for model in models]),
+            seconds=None if finished_at is None else finished_at - self._manifest.started_at,
+        )
+
+
+def _planned(manifest: Manifest, info: ModelInfo) -> int:
+    """Cases of each probe; a model that is not for chatting is skipped once."""
+    return (manifest.iterations or 1) if info.can_chat else 1
+
+
+def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
+    """The run's probes in display order; what is not registered is a scenario of the user's."""
+    known = {probe.name: probe for probe in all_probes()}
+    names = [*(name for name in known if name in manifest.probes), *(n for n in manifest.probes if n not in known)]
+    groups = [(name, known[name].group if name in known else "scenario") for name in names]
+    weights = weights_of(find_suite(manifest.suite), groups)
+    return tuple(
+        ProbeColumn(
+            name=name,
+            group=group,
+            title=known[name].title if name in known else name,
+            meaning=known[name].meaning if name in known else "",
+            weight=weights[name],
+            requests=known[name].requests if name in known else 1,
+        )
+        for name, group in groups
+    )
+
+
+def _standing(model: ModelSummary) -> tuple[int, float, float, str, str]:
+    seconds = model.seconds("call")
+    return (
+        _ORDER.index(model.category),
+        -model.score.low,
+        float("inf") if seconds is None else seconds,
+        model.model,
+        model.endpoint,
+    )
+
+
+def _usage(parts: list[Usage]) -> Usage:
+    costs = [part.cost for part in parts if part.cost is not None]
+    return Usage(
+        requests=sum(part.requests for part in parts),
+        retried=sum(part.retried for part in parts),
+        tokens_in=sum(part.tokens_in for part in parts),
+        tokens_out=sum(part.tokens_out for part in parts),
+        cost=sum(costs) if costs else None,
+    )

@@ -1,0 +1,1 @@
+"""The chat completions protocol: event streams, plain answers, and their assembly into replies."""

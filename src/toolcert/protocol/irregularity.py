@@ -1,0 +1,80 @@
+"""Departures from the protocol: each is noted once, with its first evidence and a count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolcert.core.replies import Irregularity
+from toolcert.core.values import JsonObject
+
+_LONGEST = 160
+"""Characters of evidence: enough to prove a fault, short enough for one line of a report."""
+
+
+class Notices:
+    """Collects irregularities while an answer is read."""
+
+    __slots__ = ("_counts", "_first")
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], str] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def note(self, code: str, evidence: str, *, rule: str = "") -> None:
+        """Note that `code` was seen; the same `rule` of a code is kept once and counted."""
+        key = (code, rule)
+        self._first.setdefault(key, evidence)
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def __contains__(self, code: str) -> bool:
+        return any(noted == code for noted, _ in self._first)
+
+    def irregularities(self) -> tuple[Irregularity, ...]:
+        """All that was noted, in the order it was first seen."""
+        if not self._first:
+            return ()
+        return tuple(
+            Irregularity(code=key[0], evidence=_counted(evidence, self._counts[key]))
+            for key, evidence in self._first.items()
+        )
+
+
+def quoted(value: Any) -> str:
+    """A value from the wire as short evidence; bytes are shown as the text they probably are."""
+    if isinstance(value, bytes):
+        return shortened(value[: 4 * _LONGEST].decode(errors="replace"))
+    try:
+        return shortened(msgspec.json.encode(value).decode())
+    except RecursionError:
+        return "a value nested without end"
+    except (UnicodeEncodeError, TypeError, ValueError):
+        return shortened(ascii(value))
+
+
+def shortened(text: str) -> str:
+    """`text` cut to the length of evidence."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _counted(evidence: str, count: int) -> str:
+    return evidence if count == 1 else f"{evidence} ({count} times)"
+
+
+def error_in(value: Any) -> Any:
+    """The error that a JSON value carries instead of an answer, in the forms servers use; None for none."""
+    if not isinstance(value, dict) or value.get("choices"):
+        return value.get("error") if isinstance(value, dict) else None
+    for field in ("error", "errors", "detail", "errorMessage"):
+        if value.get(field):
+            return value[field]
+    if "message" in value and ("code" in value or "type" in value or value.get("object") == "error"):
+        return value["message"]
+    return None
+
+
+def choices_asked(body: JsonObject) -> int:
+    """How many choices the request asks for."""
+    count = body.get("n")
+    return count if type(count) is int and count > 0 else 1

@@ -1,0 +1,176 @@
+"""The reply in an exchange, read without repairing anything: plain JSON here, event streams in `stream`.
+
+The readers themselves note what only the raw answer shows: envelope.not_openai, stream.cut,
+stream.index_missing, stream.index_shared, stream.index_gap, stream.fragment_misplaced,
+stream.name_repeated, stream.error_inside, stream.usage_nonstandard, stream.framing and
+stream.one_piece. All that the fields of the reply show is left to the checks.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.replies import CallsField, Reply, ToolCall
+from toolcert.core.requests import RequestKind
+from toolcert.core.values import JsonObject
+from toolcert.protocol.irregularity import Notices, choices_asked, error_in, quoted
+from toolcert.protocol.stream import read_stream
+from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed_throughout
+
+_OUTSIDE = "envelope.not_openai"
+
+
+class _NotOpenai(Exception):  # noqa: N818 - ends the reading of an answer; never leaves this module
+    """The answer is not of the protocol's shape; the message is the evidence."""
+
+
+def read_plain(exchange: Exchange) -> Reply:
+    """The answer in a body of JSON, or an unreadable one with the reason noted."""
+    notices = Notices()
+    try:
+        value = _decode(exchange, notices)
+        return _reply(value, exchange, notices)
+    except _NotOpenai as problem:
+        notices.note(_OUTSIDE, str(problem))
+        return Reply(readable=False, irregularities=notices.irregularities())
+
+
+def _decode(exchange: Exchange, notices: Notices) -> Any:
+    payload = exchange.payload
+    try:
+        return msgspec.json.decode(payload)
+    except NOT_JSON:
+        pass
+    try:
+        value = well_formed_throughout(json.loads(payload))
+    except (ValueError, RecursionError):
+        raise _NotOpenai(_not_json(exchange)) from None
+    # Python's parser takes what JSON does not allow; clients built on it go on, others stop here.
+    evidence = "the body is JSON for lenient parsers only: lone surrogates, NaN, Infinity or a byte order mark"
+    notices.note(_OUTSIDE, evidence, rule="json")
+    return value
+
+
+def _not_json(exchange: Exchange) -> str:
+    payload = exchange.payload.lstrip()
+    if not payload:
+        return "the body is empty"
+    encoding = exchange.headers.get("content-encoding")
+    if encoding and not payload.isascii():
+        return f"the body has content-encoding {quoted(encoding)}, which was not offered"
+    if payload[:1] == b"<":
+        return f"the body is HTML or XML: {quoted(payload)}"
+    return f"the body is not JSON: {quoted(payload)}"
+
+
+def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
+    if exchange.request.stream:
+        notices.note("stream.framing", "a stream was asked for, and a plain body came", rule="plain")
+    choice = _first_choice(value, exchange, notices)
+    message = _message(choice, exchange.request.kind)
+    calls_field, calls = _calls(message, notices)
+    reason = _text(choice, "finish_reason", notices)
+    usage = value.get("usage")
+    if usage is not None and not isinstance(usage, dict):
+        notices.note(_OUTSIDE, f"usage is {quoted(usage)}", rule="usage")
+    return Reply(
+        role=message.get("role"),
+        content=_text(message, "content", notices),
+        reasoning=_reasoning(message),
+        tool_calls=calls,
+        calls_field=calls_field,
+        finish_reason=reason,
+        finish_reasons=() if reason is None else (reason,),
+        usage=usage if isinstance(usage, dict) else None,
+        id=value.get("id"),
+        model=value.get("model", value.get("model_id")),
+        provider=value.get("provider"),
+        system_fingerprint=value.get("system_fingerprint"),
+        irregularities=notices.irregularities(),
+    )
+
+
+def _first_choice(value: Any, exchange: Exchange, notices: Notices) -> JsonObject:
+    if not isinstance(value, dict):
+        raise _NotOpenai(f"the body is no object: {quoted(value)}")
+    choices = value.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        error = error_in(value)
+        if error is not None:
+            raise _NotOpenai(f"status {exchange.status} with an error: {quoted(error)}")
+        raise _NotOpenai(f"the body has no choices: {quoted(value)}")
+    if value.get("error"):
+        notices.note(_OUTSIDE, f"an error beside the choices: {quoted(value['error'])}", rule="error")
+    if len(choices) > (asked := choices_asked(exchange.request.body)):
+        notices.note(_OUTSIDE, f"{asked} choice asked for, {len(choices)} came", rule="choices")
+    return choices[0]
+
+
+def _message(choice: JsonObject, kind: RequestKind) -> JsonObject:
+    """The message of a choice; a completion's text takes the place of content."""
+    if kind is RequestKind.COMPLETIONS:
+        if not isinstance(choice.get("text"), str):
+            raise _NotOpenai(f"the choice has no text: {quoted(choice)}")
+        return {"content": choice["text"]}
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise _NotOpenai(f"the choice has no message: {quoted(choice)}")
+    return message
+
+
+def _text(owner: JsonObject, field: str, notices: Notices) -> str | None:
+    text = owner.get(field)
+    if text is None or isinstance(text, str):
+        return text
+    notices.note(_OUTSIDE, f"{field} is {quoted(text)}", rule=field)
+    return text_of_parts(text)
+
+
+def _reasoning(message: JsonObject) -> str | None:
+    """The model's reasoning under either of the names in use; neither is part of the protocol."""
+    for field in ("reasoning_content", "reasoning"):
+        text = message.get(field)
+        if isinstance(text, str) and text:
+            return text
+    return None
+
+
+def _calls(message: JsonObject, notices: Notices) -> tuple[CallsField, tuple[ToolCall, ...]]:
+    if message.get("function_call") is not None:
+        evidence = f"function_call, replaced by tool_calls long ago: {quoted(message['function_call'])}"
+        notices.note(_OUTSIDE, evidence, rule="function_call")
+    if "tool_calls" not in message:
+        return CallsField.ABSENT, ()
+    calls = message["tool_calls"]
+    if calls is None:
+        return CallsField.NULL, ()
+    if not isinstance(calls, list):
+        notices.note(_OUTSIDE, f"tool_calls is {quoted(calls)}", rule="tool_calls")
+        return CallsField.WRONG, ()
+    return CallsField.LIST if calls else CallsField.EMPTY, tuple(_call(call, notices) for call in calls)
+
+
+def _call(call: Any, notices: Notices) -> ToolCall:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        notices.note(_OUTSIDE, f"a call without a function object: {quoted(call)}", rule="call")
+        function = {}
+    if not isinstance(call, dict):
+        return ToolCall(raw=call)
+    return ToolCall(
+        id=call.get("id"),
+        type=call.get("type"),
+        name=function.get("name"),
+        arguments=function.get("arguments"),
+        index=call.get("index"),
+        raw=call,
+    )
+
+
+def read_reply(exchange: Exchange) -> Reply:
+    """The first choice of an answer, plain or streamed, with every irregularity named."""
+    return read_stream(exchange) if exchange.event_stream else read_plain(exchange)

@@ -1,0 +1,1 @@
+"""Reports of a comparison, one module per format."""

@@ -1,0 +1,176 @@
+"""Progress of a run, counted from its events and printed as a plain line every few seconds."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import IO, Self
+
+from toolcert.core.cases import Outcome
+from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, RunFinished, RunStarted
+from toolcert.core.quantiles import Quantiles
+from toolcert.reports.display_text import count, seconds, visible
+
+RATE_WINDOW = 10.0
+"""Seconds the shown rate looks back: steady enough to read, quick enough to see a stall."""
+
+
+class Pace:
+    """A handler that keeps counts and a rate; it prints nothing."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = clock()
+        self._recent: deque[tuple[float, int]] = deque()
+        self.total: int | None = None
+        self.resumed = 0
+        self.done = 0
+        self._under_way = 0
+        self._most = 0
+        """Requests the endpoints of the run may answer at a time."""
+        self.retried = 0
+        self.throttled = 0
+        self.outcomes: Counter[Outcome] = Counter()
+        self.last_fault = ""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.total, self.resumed = event.total, event.resumed
+            self._most = sum(spec.concurrency for spec in event.manifest.endpoints)
+        elif isinstance(event, CaseStarted):
+            self._under_way += 1
+        elif isinstance(event, AttemptMade):
+            self._attempt(event)
+        elif isinstance(event, CaseFinished):
+            self._finished(event.record.outcome)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way; of the cases a worker has taken, some may still wait for their turn."""
+        return min(self._under_way, self._most) if self._most else self._under_way
+
+    @property
+    def rate(self) -> float:
+        """Cases per second over the last moments."""
+        now = self._clock()
+        while self._recent and now - self._recent[0][0] > RATE_WINDOW:
+            self._recent.popleft()
+        if not self._recent:
+            return 0.0
+        window = min(RATE_WINDOW, max(now - self._begun, 0.001))
+        return sum(cases for _, cases in self._recent) / window
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to go at this rate, where the total is known."""
+        if self.total is None or not self.rate:
+            return None
+        return max(0, self.total - self.resumed - self.done) / self.rate
+
+    def _attempt(self, event: AttemptMade) -> None:
+        self.retried += event.attempt.number > 1
+        self.throttled += event.attempt.status == 429
+        if event.attempt.fault is not None:
+            self.last_fault = f"{event.case.model}: {event.attempt.fault.message}"
+
+    def _finished(self, outcome: Outcome) -> None:
+        self._under_way -= 1
+        self.done += 1
+        self.outcomes[outcome] += 1
+        now = self._clock()
+        if self._recent and now - self._recent[-1][0] < 0.1:
+            # Ten buckets a second bound the memory at any speed.
+            self._recent[-1] = (self._recent[-1][0], self._recent[-1][1] + 1)
+        else:
+            self._recent.append((now, 1))
+
+
+PLAIN_SECONDS = 5.0
+"""Between plain lines: enough to see life in a CI log, not enough to flood it."""
+
+
+class PlainProgress:
+    """A line every few seconds, and one at the end; without a file, none at all."""
+
+    def __init__(self, title: str, file: IO[str] | None, extra: Callable[[], str] | None = None) -> None:
+        self._file = file
+        self._extra = extra
+        self._pace = Pace()
+        self._said = time.monotonic()
+        self._print(title)
+
+    def __call__(self, event: Event) -> None:
+        self._pace(event)
+        due = time.monotonic() - self._said >= PLAIN_SECONDS
+        if isinstance(event, RunFinished) or (isinstance(event, CaseFinished) and due):
+            self._said = time.monotonic()
+            self._print(self._line())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def _line(self) -> str:
+        parts = [share(self._pace), figures(self._pace)]
+        if self._extra is not None:
+            parts.append(self._extra())
+        return "   ".join(parts)
+
+    def _print(self, line: str) -> None:
+        if self._file is not None:
+            self._file.write(f"{visible(line)}\n")
+            self._file.flush()
+
+
+def share(pace: Pace) -> str:
+    """How much is done."""
+    done = pace.done + pace.resumed
+    if not pace.total:
+        return f"{count(done)} done"
+    return f"{count(done)}/{count(pace.total)}  {100 * done // pace.total} %"
+
+
+def figures(pace: Pace) -> str:
+    """How it is going."""
+    missing = pace.outcomes[Outcome.NOT_MEASURED]
+    parts = [f"{pace.in_flight} in flight", f"{pace.rate:.1f}/s", f"{count(pace.retried)} retried"]
+    if pace.throttled:
+        parts.append(f"{count(pace.throttled)} times 429")
+    parts.append(f"{count(missing)} not measured")
+    return "   ".join(parts)
+
+
+_THROTTLED_SHOWN = 50
+"""Attempts after a 429 during which the display says that we have backed off."""
+
+
+class VerifyFigures:
+    """A handler that keeps the line of figures only verify has."""
+
+    def __init__(self) -> None:
+        self._valid = 0
+        self._judged = 0
+        self._first_token = Quantiles()
+        self._since_429 = _THROTTLED_SHOWN
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, AttemptMade):
+            self._since_429 = 0 if event.attempt.status == 429 else self._since_429 + 1
+        elif isinstance(event, CaseFinished) and event.record.row is not None:
+            row = event.record.row
+            self._judged += row.valid is not None
+            self._valid += row.valid is True
+            if row.first_token is not None:
+                self._first_token.add(row.first_token)
+
+    def line(self) -> str:
+        """The figures now."""
+        parts = [f"valid {count(self._valid)}/{count(self._judged)}"]
+        if self._first_token.count:
+            parts.append(f"first token {seconds(self._first_token.quantile(0.5))} s")
+        if self._since_429 < _THROTTLED_SHOWN:
+            parts.append("backed off, 429")
+        return "   ".join(parts)

@@ -1,0 +1,118 @@
+"""One record on the console: request, answer, findings, the curl line, and what a replay says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
+from toolcert.core.replies import Reply
+from toolcert.diagnose import finding, kind_of
+from toolcert.endpoints.curl import curl_line
+from toolcert.protocol.reply import read_reply
+from toolcert.protocol.unicode import NOT_JSON
+from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen, print_blocks
+from toolcert.reports.display_text import plural, seconds, visible
+from toolcert.runs.encoding import encode_record
+from toolcert.verification.single_row import FoundRow, Replay
+
+
+def print_record(found: FoundRow, manifest: Manifest, screen: Screen) -> None:
+    """The whole record, one exchange after the other."""
+    record = found.record
+    spec = next((spec for spec in manifest.endpoints if spec.name == record.endpoint), None)
+    blocks: list[list[Line]] = [list(_head(record))]
+    for number, exchange in enumerate(record.detail.exchanges):
+        blocks.append([Line("request", "bold"), *_json_lines(exchange.request.body)])
+        kept = found.replies[number] if number < len(found.replies) else None
+        blocks.append([Line("answer", "bold"), *_answer(exchange, kept)])
+    blocks.append(list(_findings(record)))
+    if spec is not None:
+        lines = [Line(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]
+        blocks.append([Line("send it again", "bold"), *lines] if lines else [])
+    print_blocks(blocks, screen)
+
+
+def print_replay(both: Replay, screen: Screen, *, kept: Sequence[Reply] = ()) -> None:
+    """The answers then and now, and whether they agree; `kept` are those of then as read, where raw ones are not."""
+    blocks: list[list[Line]] = []
+    for title, record, replies in (("then", both.before, kept), ("now", both.after, ())):
+        answer = _answer(record.detail.exchanges[-1], replies[-1] if replies else None)
+        blocks.append([Line(title, "bold"), *_head(record), *answer, *_findings(record)])
+    blocks.append([Line(_agreement(both))])
+    print_blocks(blocks, screen)
+
+
+def record_json(record: Record) -> str:
+    """The record for programs; the raw answer as text."""
+    return msgspec.json.format(encode_record(record), indent=2).decode()
+
+
+def _head(record: Record) -> Iterator[Line]:
+    where = f"row {record.row.index}" if record.row is not None else record.case
+    if record.row is not None and record.row.id is not None:
+        where += f" ({record.row.id})"
+    yield Line(visible(f"{where}  {record.model} at {record.endpoint}: {record.outcome.value}"), "bold")
+    if record.reason:
+        yield Line(visible(record.reason))
+    if record.row is not None and record.row.seconds is not None:
+        tries = plural(record.row.attempts, "attempt")
+        yield Line(visible(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}"), "dim")
+
+
+def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Line]:
+    if exchange.fault is not None:
+        status = "" if exchange.fault.status is None else f"status {exchange.fault.status}: "
+        yield Line(visible(f"none: {status}{exchange.fault.message}"))
+        return
+    if exchange.event_stream or not exchange.payload:
+        yield from _assembled(kept or read_reply(exchange))
+        return
+    try:
+        yield from _json_lines(msgspec.json.decode(exchange.payload))
+    except NOT_JSON:
+        yield Line(visible(exchange.payload.decode("utf-8", "replace")))
+
+
+def _assembled(reply: Reply) -> Iterator[Line]:
+    """A streamed answer put together; the raw events are in the record."""
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
+    shown = {
+        "content": reply.content,
+        "reasoning": reply.reasoning,
+        "tool_calls": calls or None,
+        "finish_reason": reply.finish_reason,
+        "usage": reply.usage,
+    }
+    yield from _json_lines({name: value for name, value in shown.items() if value is not None})
+
+
+def _findings(record: Record) -> Iterator[Line]:
+    if not record.codes:
+        yield Line("no finding")
+    # Of a run kept as verdicts only the codes are left.
+    for found in record.detail.findings or [finding(code, "") for code in record.codes]:
+        line = Line(f"{found.severity.value:<8} ", SEVERITY_STYLES[found.severity])
+        line.append(f"{found.code}: {kind_of(found.code).title} ")
+        line.append(visible(found.evidence), "dim")
+        yield line
+
+
+def _json_lines(value: Any) -> Iterator[Line]:
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return (Line(visible(line)) for line in text.splitlines())
+
+
+def _agreement(both: Replay) -> str:
+    then, now = both.before.row, both.after.row
+    if then is None or now is None or now.called is None or then.called is None:
+        return "The answers cannot be compared."
+    if then.calls == now.calls:
+        return "Both make the same calls." if then.calls else "Both answer in text."
+    if then.names == now.names:
+        return "Both call the same tools, with other arguments."
+    return f"Then: {', '.join(then.names) or 'text'}. Now: {', '.join(now.names) or 'text'}."

@@ -1,0 +1,148 @@
+"""Text fit to be shown: vendor text made harmless, also for spreadsheets, and figures in one style."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from toolcert.core import number_text
+
+THIN_SPACE, count, plural = number_text.THIN_SPACE, number_text.count, number_text.plural
+NO_VALUE = "–"
+_ASCII = str.maketrans({"–": "-", "…": ".", THIN_SPACE: " ", "⏎": "|", "⇥": "|", "␍": "|", "␛": "^", "␀": "0"})
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
+
+
+def visible(text: str) -> str:
+    """`text` on one line with control, direction and surrogate characters shown instead of obeyed."""
+    return _CONTROL.sub(_show, text)
+
+
+def visible_lines(text: str) -> str:
+    """The same with line breaks kept, for places that show several lines."""
+    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
+def _show(match: re.Match[str]) -> str:
+    character = match.group()
+    return _NAMED.get(character) or f"\\u{ord(character):04x}"
+
+
+def as_ascii(text: str) -> str:
+    """Our own signs as ASCII of the same width, for streams that cannot carry them."""
+    return text.translate(_ASCII)
+
+
+def width_of(text: str) -> int:
+    """Columns `text` takes on a terminal."""
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def fit(text: str, columns: int) -> str:
+    """`text` made visible and cut or padded to exactly so many columns."""
+    text = shorten(visible(text), columns)
+    return text + " " * (columns - width_of(text))
+
+
+def shorten(text: str, columns: int) -> str:
+    """`text` cut to at most so many columns, the cut marked; quick on texts of any length."""
+    head = text[: 4 * columns + 16]  # more than fits, whatever marks are combined
+    if len(head) == len(text) and width_of(text) <= columns:
+        return text
+    kept, used = [], 0
+    for character in head:
+        used += _columns(character)
+        if used > columns - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def cut(text: str, characters: int) -> str:
+    """`text` cut to at most so many characters, the cut marked; quick on texts of any length."""
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"
+
+
+def listed(items: Sequence[object], total: int, columns: int) -> str:
+    """As many items as fit, none of them cut, and a mark where there are more."""
+    for shown in range(len(items), 0, -1):
+        text = ", ".join(map(str, items[:shown])) + (", …" if total > shown else "")
+        if width_of(text) <= columns or shown == 1:
+            return text
+    return ""
+
+
+def percent(rate: float | None, digits: int = 1) -> str:
+    """0.971 as `97.1 %`."""
+    return NO_VALUE if rate is None else f"{100 * rate:.{digits}f} %"
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with as many digits as matter."""
+    if value is None:
+        return NO_VALUE
+    if value < 0.01:
+        return f"{value:.3f}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def duration(value: float) -> str:
+    """402 as `6 min 42 s`."""
+    if value < 60:
+        return f"{seconds(value)} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def clock(value: float) -> str:
+    """147 as `2:27`, for figures that tick."""
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def whereabouts(run: str) -> str:
+    """Where to read on: every report can be made again from the folder of the run."""
+    return f"Run: {run}" if run else ""
+
+
+LONGEST_CELL = 32_000
+"""Characters; a spreadsheet cuts or refuses a cell beyond 32,767."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_text(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """A head and its lines."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    for line in lines:
+        writer.writerow([harmless_cell(value) for value in line])
+    return out.getvalue()
+
+
+def harmless_cell(value: object) -> object:
+    """A spreadsheet runs a cell that begins like a formula; an apostrophe makes it text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return value
+    text = visible(value)[:LONGEST_CELL]
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def cell_figure(value: float | None) -> Decimal | None:
+    """A number with a point and four digits, whatever the reader's language; none is an empty cell."""
+    return None if value is None else Decimal(f"{round(value, 4) or 0.0:.4f}")  # no minus before a zero

@@ -1,0 +1,1 @@
+"""Reports of the history, one module per format."""

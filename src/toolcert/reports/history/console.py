@@ -1,0 +1,223 @@
+"""The history on the console: timeline, totals, trends, outages and drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from rich.console import Console
+from rich.text import Text
+
+from toolcert.history.changes import Outage
+from toolcert.history.daily_status import Day, DayStatus, ModelHistory, Stretch, size_for, stretches
+from toolcert.history.last_good import Standing
+from toolcert.history.overview import DailyTotals, Overview
+from toolcert.probes.summary.scorecard import Rate
+from toolcert.reports.console.style import STYLES, UNICODE, Glyphs, axis, glyphs_for, whisker
+from toolcert.reports.display_text import fit, plural, seconds, shorten, visible
+from toolcert.reports.history import phrases as words
+
+NAME = 22
+BESIDE = 27
+"""Columns that the gaps, the status and the working days take beside the timeline."""
+TIME = 8
+WIDE = 100
+"""From this width on the last call time has room."""
+SIGNS = {
+    DayStatus.WORKING: ("█", "#", "green"),
+    DayStatus.UNRELIABLE: ("▅", "=", "yellow"),
+    DayStatus.CALLS_ONLY: ("▂", "-", "magenta"),
+    DayStatus.BROKEN: ("✗", "x", "red"),
+    DayStatus.NOT_SUPPORTED: ("_", "_", "dim"),
+    DayStatus.NOT_MEASURED: ("░", "?", "dim"),
+    DayStatus.NOT_TESTED: ("·", ".", "dim"),
+}
+_UNITS = {1: "a day", 7: "a week", 28: "four weeks", 91: "a quarter", 364: "a year"}
+
+
+def timeline(found: Overview, console: Console) -> Iterator[Text]:
+    """Every model's days, and what changed on the last one."""
+    glyphs = glyphs_for(console.file)
+    yield from _wrapped(words.headline(found), console.width, "bold")
+    for line in words.standing_lines(found):
+        yield from _wrapped(line, console.width)
+    yield Text()
+    yield from _changes(found, glyphs, console.width)
+    calling = [history for history in words.ranked(found) if words.ever_called(history)]
+    if calling:
+        yield from _table(found, calling, glyphs, console.width)
+    yield from _never_called(found, calling, console.width)
+
+
+def _changes(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
+    for change in found.changes:
+        role = words.CHANGE_ROLES[change.kind]
+        line = Text(f"{getattr(glyphs, role)} {change.kind.value:<22} ", STYLES[role])
+        line.append(fit(words.short_name(change.model), NAME))
+        sentence = _arrow(words.change_sentence(change), glyphs)
+        if len(line) + 2 + len(sentence) <= width:
+            yield line.append(f"  {sentence}", "dim")
+        else:
+            line.rstrip()
+            yield line
+            yield Text(f"  {shorten(sentence, width - 2)}", "dim")
+    if found.changes:
+        yield Text()
+
+
+def _wrapped(sentence: str, width: int, style: str = "", indent: str = "") -> Iterator[Text]:
+    """A sentence on as many lines as it takes."""
+    for line in wrap(visible(sentence), max(20, width), subsequent_indent=indent):
+        yield Text(line, style)
+
+
+def _arrow(text: str, glyphs: Glyphs) -> str:
+    return text if glyphs is UNICODE else text.replace("→", "->")
+
+
+def _table(found: Overview, models: Sequence[ModelHistory], glyphs: Glyphs, width: int) -> Iterator[Text]:
+    days = len(models[0].days)
+    wide = width >= WIDE
+    size = size_for(days, max(10, width - NAME - BESIDE - (TIME if wide else 0)))
+    columns = len(stretches(models[0].days, size))
+    head = f"{fit('MODEL', NAME)}  {_dates(found, columns)}  {'NOW':<15} {'WORKING':>7}"
+    yield Text(f"{head}  CALL s" if wide else head, "dim")
+    for history in models:
+        line = _line(found, history, size, glyphs, max(columns, 10))
+        yield line.append(f"  {seconds(_last_time(history.days)):>6}") if wide else line
+    yield Text(f"  one sign is {_UNITS[size]}{', the worst day of it' if size > 1 else ''}", "dim")
+    yield from _legend(glyphs)
+
+
+def _dates(found: Overview, columns: int) -> str:
+    first, last = found.first[5:], found.last[5:]
+    return f"{first}{last:>{columns - len(first)}}" if columns >= 12 else f"{found.first:<10}"
+
+
+def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, columns: int) -> Text:
+    line = Text(fit(words.short_name(history.model), NAME) + "  ")
+    signs = stretches(history.days, size)
+    for one in signs:
+        line.append(_sign(one.status, glyphs), SIGNS[one.status][2])
+    line.append(" " * (columns - len(signs)))
+    now = words.latest_status(history, found.last)
+    line.append(f"  {_sign(now, glyphs)} {words.WORDS[now]:<13}", SIGNS[now][2])
+    working = sum(day.status is DayStatus.WORKING for day in history.measured)
+    return line.append(f" {f'{working}/{len(history.measured)}':>7}")
+
+
+def _sign(status: DayStatus, glyphs: Glyphs) -> str:
+    return SIGNS[status][0 if glyphs is UNICODE else 1]
+
+
+def _last_time(days: Sequence[Day]) -> float | None:
+    return next((day.call_p50 for day in reversed(days) if day.call_p50 is not None), None)
+
+
+def _legend(glyphs: Glyphs) -> Iterator[Text]:
+    every = list(DayStatus)
+    for part in (every[:4], every[4:]):
+        legend = Text("  ")
+        for status in part:
+            legend.append(_sign(status, glyphs), SIGNS[status][2])
+            legend.append(f" {words.WORDS[status]}  ", "dim")
+        legend.rstrip()
+        yield legend
+
+
+def _never_called(found: Overview, calling: Sequence[ModelHistory], width: int) -> Iterator[Text]:
+    never = [words.short_name(history.model) for history in found.models if history not in calling]
+    if never:
+        yield Text()
+        yield Text(shorten(f"{plural(len(never), 'model')} never called a tool: {visible(', '.join(never))}", width))
+
+
+def totals(found: Overview, _: Console) -> Iterator[Text]:
+    """All models together, day by day."""
+    yield Text(f"{'DAY':<12} MODELS  CALLING  USING RESULTS  RELIABLE  CALL s  ANSWER s", "dim")
+    for line in found.totals:
+        yield Text(_total(line))
+    yield Text("  times are means over the models that were measured", "dim")
+
+
+def _total(line: DailyTotals) -> str:
+    return (
+        f"{line.day:<12} {line.models:>6}  {line.working:>7}  {line.handling:>13}  {line.reliable:>8}"
+        f"  {seconds(line.call_time):>6}  {seconds(line.answer_time):>8}"
+    )
+
+
+def trends(found: Overview, console: Console) -> Iterator[Text]:
+    """Each chosen model week by week, with intervals."""
+    glyphs = glyphs_for(console.file)
+    for number, history in enumerate(found.models):
+        if number:
+            yield Text()
+        yield Text(visible(history.model), "bold")
+        scale = axis(found.threshold)
+        yield Text(f"{'WEEK FROM':<11} {'CALLS':>9} {scale}  {'USED':>9} {scale}  CALL s  ANSWER s", "dim")
+        for week in stretches(history.days, 7):
+            if week.tested:
+                yield _week(week, found.threshold, glyphs)
+
+
+def _week(week: Stretch, threshold: float, glyphs: Glyphs) -> Text:
+    line = Text(f"{week.first:<11} ")
+    for rate in (week.calling, week.handling):
+        shown = words.ratio(rate) if rate.n else glyphs.cannot
+        line.append(f"{shown:>9} {whisker(Rate.of(rate.k, rate.n), threshold, glyphs)}  ")
+    return line.append(f"{seconds(week.call_time):>6}  {seconds(week.answer_time):>8}")
+
+
+def outages(found: Overview, console: Console) -> Iterator[Text]:
+    """When models stopped working, and when nothing could be measured."""
+    if not found.outages:
+        preposition = "on" if found.first == found.last else "from"
+        yield Text(f"No outage {preposition} {words.window_text(found.first, found.last)}.")
+        return
+    glyphs = glyphs_for(console.file)
+    yield Text(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO          DAYS", "dim")
+    for outage in found.outages:
+        yield _outage(outage, found.last, glyphs)
+        if outage.reason:
+            yield Text(f"  {shorten(visible(outage.reason), console.width - 2)}", "dim")
+    yield Text("  broken: it answers and does not call", "dim")
+    yield Text("  not measured: no answer to judge, which says nothing about the model", "dim")
+
+
+def _outage(outage: Outage, last: str, glyphs: Glyphs) -> Text:
+    status = DayStatus.BROKEN if outage.broken else DayStatus.NOT_MEASURED
+    line = Text(fit(words.short_name(outage.model), NAME) + "  ")
+    line.append(f"{_sign(status, glyphs)} {words.WORDS[status]:<12} ", SIGNS[status][2])
+    end = outage.last if outage.over else "goes on" if outage.last == last else "not since"
+    return line.append(f"{outage.first}  {end:<10}  {outage.days:>4}")
+
+
+def drift(found: Overview, console: Console) -> Iterator[Text]:
+    """Change points, and the newest run beside the last good one."""
+    glyphs = glyphs_for(console.file)
+    yield from _wrapped(words.budget_sentence(found.drift), console.width)
+    if found.drift.series and not found.drift.changes:
+        yield Text("No change point found.")
+    for change in found.drift.changes:
+        role = "bad" if change.worse else "good"
+        line = Text(f"{getattr(glyphs, role)} ", STYLES[role])
+        line.append(fit(words.short_name(change.model), NAME))
+        line.append(f"  {_arrow(words.drift_sentence(change), glyphs)}")
+        yield line.append(f"  {words.chance(change.p)}", "dim")
+    yield Text()
+    yield from _last_good(found, glyphs, console.width)
+
+
+def _last_good(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
+    told = [one for one in found.against_last_good if one.standing is not Standing.NOT_SHOWN]
+    quiet = len(found.against_last_good) - len(told)
+    stated = f"Newest run against the last good one; chance of any false alarm at most {100 * found.drift.budget:g} %:"
+    yield from _wrapped(stated, width)
+    for one in told:
+        role = "bad" if one.standing is Standing.WORSE else "unknown"
+        yield from _wrapped(f"{getattr(glyphs, role)} {words.last_good_sentence(one)}", width, STYLES[role], "  ")
+    if quiet:
+        yield Text(f"{glyphs.good} {plural(quiet, 'model')}: no loss shown", STYLES["good"])
+    if not found.against_last_good:
+        yield Text("No model of the last run was working before.")

@@ -1,0 +1,21 @@
+"""The history as JSON, for programs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from toolcert.core.values import Value
+from toolcert.history.overview import Overview
+from toolcert.reports.json import pretty
+
+
+class HistoryReport(Value):
+    """Name and version of the format, then the overview."""
+
+    format: Literal["toolcert.history/1"]
+    history: Overview
+
+
+def history_json(found: Overview) -> bytes:
+    """Everything the history commands say."""
+    return pretty(HistoryReport(format="toolcert.history/1", history=found))

@@ -1,0 +1,196 @@
+"""What every report of a history says: days, changes, drift and the last good run in words."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from toolcert.comparison.judge.vendor_verdict import p_words
+from toolcert.core.statistics import Rate
+from toolcert.history.changes import Change, ChangeKind
+from toolcert.history.daily_status import Day, DayStatus, ModelHistory
+from toolcert.history.drift import SHORTEST_SIDE, ChangePoint, DriftReport, Metric
+from toolcert.history.last_good import AgainstLastGood, Standing
+from toolcert.history.overview import Overview
+from toolcert.reports.display_text import count, percent, plural, seconds
+
+WORDS = {
+    DayStatus.WORKING: "working",
+    DayStatus.UNRELIABLE: "unreliable",
+    DayStatus.CALLS_ONLY: "calls only",
+    DayStatus.BROKEN: "broken",
+    DayStatus.NOT_SUPPORTED: "not supported",
+    DayStatus.NOT_MEASURED: "not measured",
+    DayStatus.NOT_TESTED: "not tested",
+}
+CHANGE_ROLES = {
+    ChangeKind.NEWLY_BROKEN: "bad",
+    ChangeKind.NEWLY_WORKING: "good",
+    ChangeKind.BACK_AGAIN: "good",
+    ChangeKind.BECAME_UNRELIABLE: "half",
+    ChangeKind.STOPPED_HANDLING: "half",
+    ChangeKind.BECAME_RELIABLE: "good",
+    ChangeKind.BEGAN_HANDLING: "good",
+    ChangeKind.NEW_MODEL: "unknown",
+    ChangeKind.GONE: "cannot",
+}
+_NAMES = "January February March April May June July August September October November December"
+MONTHS = tuple(_NAMES.split())
+
+
+def day_text(day: str, *, year: bool = False) -> str:
+    """`24 June`, with the year where it is wanted."""
+    at = date.fromisoformat(day)
+    return f"{at.day} {MONTHS[at.month - 1]}{f' {at.year}' if year else ''}"
+
+
+def span_text(first: str, last: str) -> str:
+    """`18 to 23 April`, `28 April to 3 May`."""
+    if first == last:
+        return day_text(first)
+    same_month = first[:7] == last[:7]
+    return f"{int(first[8:]) if same_month else day_text(first)} to {day_text(last)}"
+
+
+def window_text(first: str, last: str) -> str:
+    """The days a page is about, with the year: `27 March to 24 June 2026`."""
+    if first == last:
+        return day_text(last, year=True)
+    return f"{day_text(first, year=first[:4] != last[:4])} to {day_text(last, year=True)}"
+
+
+def short_name(model: str) -> str:
+    """The id without its publisher."""
+    return model.rpartition("/")[2] or model
+
+
+def latest_status(history: ModelHistory, last: str) -> DayStatus:
+    """How a model stands on the last day with a run."""
+    return next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
+
+
+def ranked(found: Overview) -> list[ModelHistory]:
+    """The models as a reader wants them: by how they stand now, then by their working days."""
+    order = list(DayStatus)
+
+    def place(history: ModelHistory) -> tuple[int, int, str]:
+        working = sum(day.status is DayStatus.WORKING for day in history.days)
+        return order.index(latest_status(history, found.last)), -working, history.model
+
+    return sorted(found.models, key=place)
+
+
+def ever_called(history: ModelHistory) -> bool:
+    """Whether a model called a tool in the window, or did before it."""
+    return any(day.calling.k or day.status is DayStatus.BROKEN for day in history.days)
+
+
+def headline(found: Overview) -> str:
+    """One sentence that decides: what changed, and how many models are fit."""
+    now = [latest_status(history, found.last) for history in found.models]
+    asked = sum(status is not DayStatus.NOT_TESTED for status in now)
+    working = now.count(DayStatus.WORKING)
+    return f"{_what_changed(found)}; {working} of {plural(asked, 'model')} {_fit(found, one=working == 1)}."
+
+
+def _fit(found: Overview, *, one: bool) -> str:
+    """What a working model was seen to do; a probe that asks for a call alone says nothing about results."""
+    calls = "calls tools" if one else "call tools"
+    if not any(day.handling.n for history in found.models for day in history.days):
+        return f"{calls} (the use of results was not tested)"
+    return f"{calls} and {'uses' if one else 'use'} the results"
+
+
+def _what_changed(found: Overview) -> str:
+    moved = [change for change in found.changes if change.kind not in (ChangeKind.NEW_MODEL, ChangeKind.GONE)]
+    broken = [change.model for change in moved if change.kind is ChangeKind.NEWLY_BROKEN]
+    if broken:
+        names = ", ".join(short_name(model) for model in broken[:3])
+        return f"{names} stopped calling tools" if len(broken) <= 3 else f"{len(broken)} models stopped calling tools"
+    if is_beginning(found):
+        return f"First measured on {day_text(found.last)}"
+    if not moved:
+        return f"No status changed on {day_text(found.last)}"
+    return f"{plural(len(moved), 'status', 'statuses')} changed on {day_text(found.last)}"
+
+
+def is_beginning(found: Overview) -> bool:
+    """Whether there is no earlier day to compare with."""
+    return all(history.first_seen == found.last for history in found.models)
+
+
+def unchanged(found: Overview) -> str:
+    """What stands where changes would."""
+    if is_beginning(found):
+        return "This is the first day with a run: there is nothing to compare it with."
+    return f"No model changed its status on {day_text(found.last)}."
+
+
+def standing_lines(found: Overview) -> list[str]:
+    """The further sentences: how many stand how, and what is worse for sure."""
+    now = [latest_status(history, found.last) for history in found.models]
+    counted = [(WORDS[status], now.count(status)) for status in DayStatus if status in now]
+    lines = [f"{', '.join(f'{count(number)} {word}' for word, number in counted)}.".capitalize()]
+    worse = [one for one in found.against_last_good if one.standing is Standing.WORSE]
+    lines += [last_good_sentence(one) for one in worse[:2]]
+    if out := [history for history in found.models if latest_status(history, found.last) is DayStatus.NOT_MEASURED]:
+        lines.append(f"{plural(len(out), 'model')} could not be measured: an outage, not a regression.")
+    return lines
+
+
+def change_sentence(change: Change) -> str:
+    """What a model did before and after."""
+    if change.before is None or change.after is None:
+        day = change.after or change.before
+        return "" if day is None else figures(day)
+    return f"{figures(change.before)} → {figures(change.after)}"
+
+
+def figures(day: Day) -> str:
+    """`50/50 calls, 48/50 used`."""
+    if not day.calling.n:
+        return "nothing measured"
+    used = f", {ratio(day.handling)} used" if day.handling.n else ""
+    return f"{ratio(day.calling)} calls{used}"
+
+
+def ratio(rate: Rate) -> str:
+    """Counts, never only a rate."""
+    return f"{count(rate.k)}/{count(rate.n)}"
+
+
+def level(change: ChangePoint, value: float) -> str:
+    """A rate in percent, a time in seconds."""
+    return f"{seconds(value)} s" if change.metric is Metric.CALL_TIME else percent(value)
+
+
+def drift_sentence(change: ChangePoint) -> str:
+    """`call rate 99.4 % → 96.2 % from 11 April on`."""
+    return (
+        f"{change.metric} {level(change, change.before)} → {level(change, change.after)} from {day_text(change.day)} on"
+    )
+
+
+def chance(p: float) -> str:
+    """A p-value as comparisons write it."""
+    return f"p {p_words(p)}"
+
+
+def budget_sentence(drift: DriftReport) -> str:
+    """What the drift report is worth."""
+    if not drift.series:
+        return f"No model was measured on {2 * SHORTEST_SIDE} days yet, which a change point takes to be seen."
+    return (
+        f"{plural(drift.series, 'series', 'series')} of daily values searched; if nothing had changed, the chance of "
+        f"any alarm below would be at most {100 * drift.budget:g} %."
+    )
+
+
+def last_good_sentence(one: AgainstLastGood) -> str:
+    """The newest run beside the last good one."""
+    name = short_name(one.model)
+    if one.standing is Standing.NOT_MEASURED:
+        return f"{name}: nothing could be measured on {day_text(one.day)}; that is no regression."
+    return (
+        f"{name}: {ratio(one.after)} passed on {day_text(one.day)}, {ratio(one.before)} in the last good run on "
+        f"{day_text(one.good_day)} ({chance(one.p)}, {plural(one.probes, 'probe')})."
+    )

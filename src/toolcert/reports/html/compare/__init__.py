@@ -1,1 +1,0 @@
-"""The page of a comparison: what its template shows, worked out from the result."""

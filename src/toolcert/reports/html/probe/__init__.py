@@ -1,1 +1,0 @@
-"""The page of a probe run: what its template shows, worked out from the summary."""

@@ -1,0 +1,34 @@
+"""The published JSON Schemas of the JSON reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from toolcert.core.values import Value
+from toolcert.reports.history.json import HistoryReport
+from toolcert.reports.json import CompareReport, ProbeReport, VerifyReport
+
+SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
+REPORTS: Mapping[str, type[Value]] = {
+    "probe": ProbeReport,
+    "verify": VerifyReport,
+    "compare": CompareReport,
+    "history": HistoryReport,
+}
+
+
+def schema(job: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a job's report; every field is required, because every field is written."""
+    made = msgspec.json.schema(REPORTS[job])
+    for definition in made["$defs"].values():
+        if "properties" in definition:
+            definition["required"] = list(definition["properties"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{SCHEMA_HOME}{job}-1.json",
+        "title": f"toolcert {job} report",
+        **made,
+    }

@@ -1,0 +1,1 @@
+"""Reports of a probe run, one module per format."""

@@ -1,0 +1,344 @@
+"""The page of a probe run: certificate, ranking, models and causes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+
+from toolcert.core.findings import Severity
+from toolcert.core.values import Value
+from toolcert.diagnose import kind_of
+from toolcert.probes.summary.scorecard import (
+    Category,
+    Cause,
+    Cell,
+    CellState,
+    Latency,
+    ModelSummary,
+    ProbeSummary,
+    Rate,
+    Score,
+)
+from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
+from toolcert.reports.formats import NOTHING, Extras
+from toolcert.reports.html.charts.svg import LogScale
+from toolcert.reports.html.page import full_title, render
+from toolcert.reports.probe.capability_matrix import Matrix, matrix
+from toolcert.reports.probe.phrases import caveat_of, errors_of, label_of, reproduce, score_of, still_open, verdict_of
+
+
+def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
+    """Name and value of each figure; an empty one is left out."""
+    totals = summary.totals
+    missing = totals.counts.not_measured
+    cases = max(1, totals.counts.total)
+    pairs = (
+        ("Endpoint", ", ".join(visible(line.base_url or line.name) for line in summary.endpoints)),
+        ("Measured", datetime.fromtimestamp(summary.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("Suite", summary.suite or "own choice"),
+        ("Runs per probe", str(summary.iterations)),
+        ("Requests sent", count(totals.usage.requests)),
+        ("Tokens in, out", f"{count(totals.usage.tokens_in)}, {count(totals.usage.tokens_out)}"),
+        ("Cost", "" if totals.usage.cost is None else f"{totals.usage.cost:.4f}"),
+        ("Not measured", f"{count(missing)} ({percent(missing / cases)})"),
+        ("Wall time", "" if totals.seconds is None else duration(totals.seconds)),
+    )
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def ranking_note(summary: ProbeSummary) -> str:
+    """What the reliability column measures, and what would settle it."""
+    probe = next((model.reliability.probe for model in summary.models if model.reliability.probe), "")
+    where = f" in {probe}" if probe else ""
+    measured = f"Reliable: called, arguments right, result used{where}."
+    return f"{measured} Whisker: 95 % interval; dashed: the threshold. {still_open(summary)}".rstrip()
+
+
+def matrix_note(summary: ProbeSummary) -> str:
+    """How to read the matrix."""
+    size = f"{plural(len(summary.probes), 'probe')}, {plural(summary.iterations, 'run')} each."
+    return f"{size} Point at a cell, tap it, or move with the arrow keys for counts, interval and reason."
+
+
+def verdict_note(summary: ProbeSummary) -> str:
+    """The rule behind the verdicts, with the points where they are few."""
+    weights = next((model.score.weights for model in summary.models if model.score.weights), {})
+    parts = ", ".join(f"{name} {points:g}" for name, points in weights.items() if points)
+    shown = f" Points: {parts}." if parts and len(weights) <= 8 else ""
+    return (
+        "Recommended: 90 points or more of 100, however what was not measured turns out. Partial: 50 or more."
+        f"{shown} An error beside a good verdict means that something else an agent may need is broken."
+    )
+
+
+LONGEST_EVIDENCE = 2000
+LONGEST_CURL = 6000
+TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
+
+
+class CauseRow(Value):
+    """One kind of finding."""
+
+    code: str
+    severity: str
+    tone: str
+    title: str
+    meaning: str
+    cause: str
+    remedy: str
+    seen: str
+    models: tuple[tuple[str, str], ...]
+    """Label and address of each model that shows it."""
+    affected: tuple[bool, ...]
+    """For each model of the run, in order, whether it shows it."""
+    where: str
+    evidence: str
+    curl: str
+
+
+def cause_rows(summary: ProbeSummary, addresses: dict[str, str]) -> tuple[CauseRow, ...]:
+    """All causes, worst first as in the summary."""
+    labels = [label_of(summary, model) for model in summary.models]
+    return tuple(_cause_row(summary, cause, addresses, labels) for cause in summary.causes)
+
+
+def _cause_row(summary: ProbeSummary, cause: Cause, addresses: dict[str, str], labels: list[str]) -> CauseRow:
+    kind = kind_of(cause.code)
+    names = [visible(name) for name in cause.models]
+    hit = set(names)
+    example = cause.example
+    return CauseRow(
+        code=cause.code,
+        severity=cause.severity.value,
+        tone=TONES[cause.severity],
+        title=full_title(cause.code, cause.title),
+        meaning=kind.meaning,
+        cause=kind.cause,
+        remedy=kind.remedy,
+        seen=f"{plural(cause.count, 'time')}, in probes {', '.join(cause.probes)}",
+        models=tuple((shorten(name, 80), addresses.get(name, "models")) for name in names),
+        affected=tuple(label in hit for label in labels),
+        where=visible(f"{example.case}, turn {example.turn + 1}"),
+        evidence=shorten(visible(example.evidence), LONGEST_EVIDENCE),
+        curl=_curl(summary, cause),
+    )
+
+
+def _curl(summary: ProbeSummary, cause: Cause) -> str:
+    """The line that sends the example again; one too long to read names the command that prints it."""
+    line = reproduce(summary, cause.example)
+    if len(line) <= LONGEST_CURL:
+        return line
+    return f"toolcert show RUN '{visible(cause.example.case)}'  # {count(len(line))} characters as a curl line"
+
+
+LONGEST_LABEL = 200
+LONGEST_REASON = 160
+_DATA = Markup('data-f-text="{}" data-f-verdict="{}" data-f-state="{}" data-f-finding="{}"')
+
+
+class FaultRow(Value):
+    """A probe that a model does not pass."""
+
+    probe: str
+    words: str
+    reason: str
+    codes: tuple[str, ...]
+
+
+class ModelRow(Value):
+    """One model."""
+
+    rank: int
+    label: str
+    anchor: str
+    data: Markup
+    """What the filters look at."""
+    score: str
+    points: Score | None
+    """None where a model has no score."""
+    role: str
+    word: str
+    caveat: str
+    caveat_code: str
+    rate: Rate
+    call: float | None
+    answer: float | None
+    reason: str
+    works: int
+    probes: int
+    works_by_group: tuple[tuple[str, str], ...]
+    faults: tuple[FaultRow, ...]
+    latency: tuple[Latency, ...]
+    usage: str
+
+
+def anchors(summary: ProbeSummary) -> dict[str, str]:
+    """A stable address per model, made of harmless characters."""
+    used: Counter[str] = Counter()
+    addresses = {}
+    for label in (label_of(summary, model) for model in summary.models):
+        slug = "m-" + (re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-")[:LONGEST_LABEL] or "model")
+        used[slug] += 1
+        addresses[label] = slug if used[slug] == 1 else f"{slug}-{used[slug]}"
+    return addresses
+
+
+def model_rows(summary: ProbeSummary, addresses: dict[str, str]) -> tuple[ModelRow, ...]:
+    """All models, in the order of the summary."""
+    return tuple(
+        _model_row(label_of(summary, model), model, addresses[label_of(summary, model)]) for model in summary.models
+    )
+
+
+def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
+    role, word = verdict_of(model)
+    works = [cell for cell in model.cells if cell.state is CellState.PASSED]
+    errors = errors_of(model)
+    return ModelRow(
+        rank=model.rank,
+        label=shorten(label, LONGEST_LABEL),
+        anchor=anchor,
+        data=_data(label, word, model),
+        score=score_of(model),
+        points=None if model.category is Category.UNSUPPORTED else model.score,
+        role=role,
+        word=word,
+        caveat=caveat_of(model),
+        caveat_code=errors[0].code if errors else "",
+        rate=model.reliability.rate,
+        call=model.seconds("call"),
+        answer=model.seconds("answer"),
+        reason=shorten(visible(model.reason), LONGEST_REASON),
+        works=len(works),
+        probes=len(model.cells),
+        works_by_group=_by_group(works),
+        faults=tuple(_fault(cell) for cell in model.cells if cell.state is not CellState.PASSED),
+        latency=tuple(line for line in model.latency if line.count),
+        usage=_usage(model),
+    )
+
+
+def _data(label: str, word: str, model: ModelSummary) -> Markup:
+    states = "|".join(sorted({cell.state.value for cell in model.cells}))
+    codes = "|".join(sorted({found.code for found in model.findings}))
+    return _DATA.format(shorten(label, LONGEST_LABEL).lower(), word, states, codes)
+
+
+def _fault(cell: Cell) -> FaultRow:
+    state = cell.state.value.replace("_", " ")
+    return FaultRow(
+        probe=cell.probe,
+        words=f"{state} {cell.rate}" if cell.rate.n else state,
+        reason=shorten(visible(cell.reason), LONGEST_REASON),
+        codes=tuple(found.code for found in cell.findings),
+    )
+
+
+def _by_group(cells: list[Cell]) -> tuple[tuple[str, str], ...]:
+    groups: dict[str, list[str]] = {}
+    for cell in cells:
+        groups.setdefault(cell.group.capitalize(), []).append(cell.probe)
+    return tuple((group, ", ".join(names)) for group, names in groups.items())
+
+
+def _usage(model: ModelSummary) -> str:
+    usage = model.usage
+    parts = [plural(usage.requests, "request"), f"{count(usage.tokens_in)} tokens in", f"{count(usage.tokens_out)} out"]
+    if usage.retried:
+        parts.append(f"{plural(usage.retried, 'case')} retried")
+    if usage.cost is not None:
+        parts.append(f"cost {usage.cost:.4f}")
+    return ", ".join(parts)
+
+
+PRINTED_MODELS = 12
+"""Up to so many models are printed with all their details."""
+_ROLES = ("good", "half", "bad", "cannot", "unknown")
+
+
+class Standing(Value):
+    """How many models have a verdict."""
+
+    role: str
+    word: str
+    number: int
+
+
+class ProbePage(Value):
+    """Everything the template shows."""
+
+    place: str
+    run: str
+    toolcert: str
+    kind: str
+    headline: str
+    lines: tuple[str, ...]
+    threshold: float
+    tally: tuple[Standing, ...]
+    facts: tuple[tuple[str, str], ...]
+    models: tuple[ModelRow, ...]
+    matrix: Matrix | None
+    causes: tuple[CauseRow, ...]
+    states: tuple[str, ...]
+    codes: tuple[str, ...]
+    scale: LogScale
+    print_models: bool
+    unfinished: bool
+    causes_note: str
+    ranking_note: str
+    matrix_note: str
+    verdict_note: str
+
+
+def probe_html(summary: ProbeSummary, extras: Extras = NOTHING) -> str:
+    """The whole page."""
+    return render("probe.html.j2", page=_page(summary), history=extras.history)
+
+
+def _page(summary: ProbeSummary) -> ProbePage:
+    addresses = anchors(summary)
+    times = [
+        value for model in summary.models for line in model.latency for value in (line.p50, line.p95, *line.samples)
+    ]
+    return ProbePage(
+        place=", ".join(visible(line.base_url or line.name) for line in summary.endpoints),
+        run=summary.run,
+        toolcert=summary.toolcert,
+        kind=f"Tool-calling certificate for {_endpoints(summary)}",
+        headline=visible(summary.headline),
+        lines=tuple(visible(line) for line in summary.lines),
+        threshold=summary.threshold,
+        tally=_tally(summary),
+        facts=facts(summary),
+        models=model_rows(summary, addresses),
+        matrix=matrix(summary) if len(summary.probes) > 1 else None,
+        causes=cause_rows(summary, addresses),
+        states=tuple(state.value for state in CellState),
+        codes=tuple(sorted({cause.code for cause in summary.causes})),
+        scale=LogScale.around(times),
+        print_models=len(summary.models) <= PRINTED_MODELS,
+        unfinished=summary.interrupted or summary.finished_at is None,
+        causes_note=_causes_note(summary),
+        ranking_note=ranking_note(summary),
+        matrix_note=matrix_note(summary),
+        verdict_note=verdict_note(summary),
+    )
+
+
+def _endpoints(summary: ProbeSummary) -> str:
+    return "one endpoint" if len(summary.endpoints) == 1 else plural(len(summary.endpoints), "endpoint")
+
+
+def _tally(summary: ProbeSummary) -> tuple[Standing, ...]:
+    counted = Counter(verdict_of(model) for model in summary.models)
+    standings = [Standing(role=role, word=word, number=number) for (role, word), number in counted.items()]
+    return tuple(sorted(standings, key=lambda standing: _ROLES.index(standing.role)))
+
+
+def _causes_note(summary: ProbeSummary) -> str:
+    errors = sum(cause.severity is Severity.ERROR for cause in summary.causes)
+    return f"{plural(len(summary.causes), 'cause')}, {plural(errors, 'error')}"

@@ -1,0 +1,54 @@
+"""A probe run as JUnit: a suite per model, a case per probe."""
+
+from __future__ import annotations
+
+from toolcert.probes.summary.scorecard import Cell, CellState, ModelSummary, ProbeSummary
+from toolcert.reports.formats import NOTHING, Extras
+from toolcert.reports.junit import Case, Tag, junit
+from toolcert.reports.probe.phrases import label_of
+
+
+def probe_junit(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:
+    """The report of a probe run."""
+    suites = [(label_of(summary, model), _cases(summary, model, extras)) for model in summary.models]
+    suites += [(name, [_unreachable(name, reason, extras)]) for name, reason in summary.unreachable.items()]
+    return junit((name, summary.started_at, cases) for name, cases in suites)
+
+
+def _unreachable(name: str, reason: str, extras: Extras) -> Case:
+    """An endpoint without a list of models, as a case of its own: otherwise it would be missing silently."""
+    return Case(classname=name, name="models", tag=Tag(extras.not_measured.value), message=reason)
+
+
+def _cases(summary: ProbeSummary, model: ModelSummary, extras: Extras) -> list[Case]:
+    label = label_of(summary, model)
+    return [_case(label, cell, summary.threshold, extras) for cell in model.cells]
+
+
+def _case(label: str, cell: Cell, threshold: float, extras: Extras) -> Case:
+    tag = _tag(cell, threshold, extras)
+    message = f"{cell.rate} {cell.reason}" if cell.rate.n else cell.reason or cell.state.value.replace("_", " ")
+    return Case(
+        classname=f"{label}.{cell.group}",
+        name=cell.probe,
+        seconds=sum(latency.p50 or 0.0 for latency in cell.latency),
+        tag=tag,
+        message="" if tag is None else message,
+        text="" if tag in (None, Tag.SKIPPED) else _evidence(cell),
+    )
+
+
+def _tag(cell: Cell, threshold: float, extras: Extras) -> Tag | None:
+    """A flaky cell fails below the threshold, the same rule as everywhere."""
+    if cell.state is CellState.NOT_MEASURED:
+        return Tag(extras.not_measured.value)
+    if cell.state in (CellState.UNSUPPORTED, CellState.SKIPPED):
+        return Tag.SKIPPED
+    reliable = cell.rate.value is not None and cell.rate.value >= threshold
+    return None if reliable else Tag.FAILURE
+
+
+def _evidence(cell: Cell) -> str:
+    lines = [cell.reason]
+    lines += [f"{found.severity.value} {found.code}: {found.example.evidence}" for found in cell.findings]
+    return "\n".join(line for line in lines if line)

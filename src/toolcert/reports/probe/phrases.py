@@ -1,0 +1,150 @@
+"""What every report of a probe run says of a model: name, verdict, score and order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Severity
+from toolcert.core.requests import Request
+from toolcert.core.statistics import Certainty, runs_needed
+from toolcert.core.targets import EndpointSpec
+from toolcert.endpoints.curl import curl_line, token_line
+from toolcert.probes.summary.scorecard import (
+    Category,
+    Example,
+    FindingCount,
+    ModelSummary,
+    ProbeSummary,
+    Recommendation,
+)
+from toolcert.reports.display_text import NO_VALUE, plural, visible
+from toolcert.runs.files import write_whole
+
+_RECOMMENDATIONS = {
+    Recommendation.RECOMMENDED: ("good", "recommended"),
+    Recommendation.PARTIAL: ("half", "partial"),
+    Recommendation.NONE: ("bad", "no tool calling"),
+    Recommendation.UNDECIDED: ("unknown", "undecided"),
+}
+_CATEGORIES = {
+    Category.FULL: ("good", "works"),
+    Category.PARTIAL: ("half", "partial"),
+    Category.NONE: ("bad", "no tool calling"),
+    Category.UNSUPPORTED: ("cannot", "unsupported"),
+    Category.NOT_MEASURED: ("unknown", "not measured"),
+}
+
+
+def verdict_of(model: ModelSummary) -> tuple[str, str]:
+    """Role (good, half, bad, cannot, unknown) and word."""
+    if model.undecided:
+        return _RECOMMENDATIONS[Recommendation.UNDECIDED]
+    if model.category is Category.NONE and model.score.recommendation is None and not _silent(model):
+        return "bad", "fails"
+    if model.category in (Category.UNSUPPORTED, Category.NOT_MEASURED) or model.score.recommendation is None:
+        return _CATEGORIES[model.category]
+    return _RECOMMENDATIONS[model.score.recommendation]
+
+
+def _silent(model: ModelSummary) -> bool:
+    """Whether calls were looked for and none came."""
+    return any(cell.called.n for cell in model.cells) and not any(cell.called.k for cell in model.cells)
+
+
+def score_of(model: ModelSummary) -> str:
+    """Points of 100, as a range while it is open; a model that cannot be asked has none."""
+    if model.category is Category.UNSUPPORTED:
+        return NO_VALUE
+    score = model.score
+    return f"{score.low:.0f}" if score.settled else f"{score.low:.0f} to {score.high:.0f}"
+
+
+def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:
+    """Findings that break an agent, worst first."""
+    return tuple(found for found in model.findings if found.severity is Severity.ERROR)
+
+
+def caveat_of(model: ModelSummary) -> str:
+    """What must stand beside a good verdict: points add up even where something an agent needs is broken."""
+    errors = errors_of(model)
+    return plural(len(errors), "error") if errors and verdict_of(model)[0] == "good" else ""
+
+
+def still_open(summary: ProbeSummary) -> str:
+    """How many clean runs would decide a reliability whose interval lies across the threshold; empty without one."""
+    figures = [model.reliability for model in summary.models if model.reliability.rate.n]
+    decided = (Certainty.PROVEN, Certainty.UNRELIABLE)
+    if summary.threshold >= 1 or all(figure.certainty in decided for figure in figures):
+        return ""
+    threshold, runs = summary.threshold, runs_needed(summary.threshold)
+    return f"An interval across {threshold:g} decides nothing; {runs} clean runs would (--iterations {runs})."
+
+
+def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
+    """The name of a model in tables."""
+    return visible(model.model if len(summary.endpoints) < 2 else f"{model.endpoint}: {model.model}")
+
+
+def endpoint_of(summary: ProbeSummary, case: str) -> EndpointSpec:
+    """The endpoint of a case; a key begins with its endpoint's name."""
+    return next((line for line in summary.endpoints if case.startswith(f"{line.name}/")), summary.endpoints[0])
+
+
+def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = None) -> str:
+    """The curl line that sends an example again; empty where its request was not kept."""
+    if example.body is None:
+        return ""
+    spec = endpoint_of(summary, example.case)
+    exchange = Exchange(request=Request(body=example.body), url=example.url)
+    line = curl_line(exchange, spec, body_file=body_file)
+    # A token that is fetched first is fetched by the line before, so that the two can be pasted together.
+    return visible(line if (token := token_line(spec)) is None else f"{token}; {line}")
+
+
+def in_order(summary: ProbeSummary, order: str) -> ProbeSummary:
+    """The summary with its models sorted; `score` is the ranking itself."""
+    key = _KEYS.get(order)
+    if key is None:
+        return summary
+    return msgspec.structs.replace(summary, models=tuple(sorted(summary.models, key=key)))
+
+
+def _by_time(*labels: str) -> Callable[[ModelSummary], tuple[bool, float]]:
+    def key(model: ModelSummary) -> tuple[bool, float]:
+        times = [model.seconds(label) for label in labels]
+        known = [time for time in times if time is not None]
+        return len(known) < len(times), sum(known)
+
+    return key
+
+
+def _by_name(model: ModelSummary) -> tuple[str, str]:
+    return model.model.lower(), model.endpoint
+
+
+_KEYS: Mapping[str, Callable[[ModelSummary], tuple[object, ...]]] = {
+    "name": _by_name,
+    "call-time": _by_time("call"),
+    "response-time": _by_time("answer"),
+    "total-time": _by_time("call", "answer"),
+}
+
+
+EXAMPLES = "examples"
+
+
+def write_examples(folder: Path, summary: ProbeSummary) -> Mapping[str, str]:
+    """Write one request body per finding; gives the file of each code."""
+    files: dict[str, str] = {}
+    for cause in summary.causes:
+        if cause.example.body is None:
+            continue
+        path = folder / EXAMPLES / f"{cause.code}.json"
+        body = msgspec.json.format(msgspec.json.encode(cause.example.body), indent=2)
+        write_whole(path, [body, b"\n"])
+        files[cause.code] = str(path)
+    return files

@@ -1,0 +1,1 @@
+"""Reports of a verification run, one module per format."""

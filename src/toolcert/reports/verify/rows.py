@@ -1,0 +1,57 @@
+"""The rows of a verify run, from a run folder or from an older results file, with evidence only where it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.replies import Reply
+from toolcert.reports.formats import Extras
+from toolcert.runs.encoding import decode_head, decode_record, decode_replies
+from toolcert.runs.reader import RunReader
+from toolcert.verification.older_results import Rules, is_older_results, read_older
+from toolcert.verification.rejudgement import record_of_older, rejudged
+from toolcert.verification.single_row import FoundRow
+
+
+def every_row(extras: Extras) -> list[tuple[Record, RowFacts]]:
+    """Each record with its row, by the line in the dataset; none where the run is not at hand."""
+    records = _records(Path(extras.run), extras.rules) if extras.run else ()
+    rows = [(record, record.row) for record in records if record.row is not None]
+    return sorted(rows, key=lambda pair: pair[1].index)
+
+
+def _records(run: Path, rules: Rules | None) -> Iterable[Record]:
+    if rules is None and not is_older_results(run):
+        return RunReader(run).heads()
+    # Without evidence, so that all rows of a large run fit in memory.
+    judged = rejudged(run, rules or Rules.OURS)
+    return (msgspec.structs.replace(one.record, detail=Detail()) for one in judged)
+
+
+def whole_rows(run: Path, wanted: Collection[int]) -> dict[int, FoundRow]:
+    """The wanted rows, by their line in the dataset, with request and answer."""
+    found = _whole_older(run, wanted) if is_older_results(run) else _whole(RunReader(run), wanted)
+    return dict(found)
+
+
+def _whole_older(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, FoundRow]]:
+    for row in read_older(path):
+        if row.data_index in wanted:
+            yield row.data_index, FoundRow(record=record_of_older(row, str(path)))
+
+
+def _whole(reader: RunReader, wanted: Collection[int]) -> Iterator[tuple[int, FoundRow]]:
+    for line in reader.lines():
+        row = decode_head(line).row
+        if row is not None and row.index in wanted:
+            record = decode_record(line)
+            yield row.index, FoundRow(record=record, replies=_replies(record, line))
+
+
+def _replies(record: Record, line: bytes) -> tuple[Reply, ...]:
+    answered = all(exchange.fault is None for exchange in record.detail.exchanges)
+    return decode_replies(line) if answered else ()

@@ -1,0 +1,70 @@
+"""What a new run records about itself: its id, folder, package versions, and the command line without secrets."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolcert.core.secrets import HIDDEN, without_password
+from toolcert.settings.credentials import names_credential
+from toolcert.settings.options import OPTIONS
+from toolcert.settings.packages import version_of
+
+if TYPE_CHECKING:
+    pass
+
+
+_SECRET_FLAGS = frozenset(option.flag for option in OPTIONS.values() if option.secret)
+
+
+def without_secrets(argv: Iterable[str]) -> tuple[str, ...]:
+    """`argv` with each secret value replaced, in both spellings (`--flag value`, `--flag=value`)."""
+    return tuple(_hide_secrets(argv))
+
+
+def _hide_secrets(argv: Iterable[str]) -> Iterator[str]:
+    hide_next = False
+    for word in argv:
+        flag, equals, value = word.partition("=")
+        if hide_next:
+            yield HIDDEN
+        elif equals and _is_secret(flag):
+            yield f"{flag}={HIDDEN}"
+        else:
+            # Only in `--flag=value` does the value begin behind the first "="; an address may have its own.
+            yield f"{flag}={without_password(value)}" if equals and word.startswith("-") else without_password(word)
+        hide_next = not hide_next and not equals and _is_secret(word)
+
+
+def _is_secret(flag: str) -> bool:
+    """Ours by their definition, those of the front doors by their names."""
+    return flag in _SECRET_FLAGS or (flag.startswith("--") and names_credential(flag))
+
+
+RUNS = Path("toolcert-runs")
+"""Where runs go when no folder is named."""
+
+
+MEASURING_PACKAGES = ("aiohttp", "jsonschema-rs", "msgspec")
+"""Whose versions can change what a run says."""
+
+
+def new_run_id() -> str:
+    """Short enough to say aloud, long enough not to meet its twin."""
+    return secrets.token_hex(4)
+
+
+def run_folder(output: Path | None, run: str) -> Path:
+    """The folder asked for, or a new one named by time."""
+    return output or RUNS / f"{time.strftime('%Y%m%d-%H%M%S')}-{run}"
+
+
+def versions() -> dict[str, str]:
+    """The interpreter and the packages behind a measurement."""
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    found = {name: version_of(name) for name in MEASURING_PACKAGES}
+    return {"python": python} | {name: version for name, version in found.items() if version is not None}

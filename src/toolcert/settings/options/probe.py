@@ -1,0 +1,79 @@
+"""Options of a probe run: which probes are run, and what fails the run."""
+
+from __future__ import annotations
+
+from toolcert.settings.option import Choice, Floor, InputFile, Number, Option, Switch, Text, Whole
+
+_WHAT = "Probes"
+_GATES = "Gates"
+_SUITES = "Probes to run: quick, hello, agent (the usual) or full."
+
+SORT_ORDERS = ("name", "score", "call-time", "response-time", "total-time")
+
+PROBING: tuple[Option, ...] = (
+    Option(
+        name="suite",
+        group=_WHAT,
+        short="-s",
+        kind=Text("NAME"),
+        help="Probes to run: quick, hello, agent (the usual) or full.",
+    ),
+    Option(name="probe", group=_WHAT, multiple=True, kind=Text("NAME"), help="Only these probes. Repeatable."),
+    Option(
+        name="scenario",
+        group=_WHAT,
+        multiple=True,
+        kind=InputFile(),
+        help="Scenario file of your own to run as a probe. Repeatable.",
+    ),
+    Option(
+        name="list-probes",
+        group=_WHAT,
+        kind=Switch(),
+        default=False,
+        in_file=False,
+        help="List suites and probes; send nothing.",
+    ),
+    Option(
+        name="iterations",
+        group=_WHAT,
+        short="-n",
+        kind=Whole(1, 10_000),
+        default=5,
+        help="How often each probe asks each model.",
+    ),
+    Option(
+        name="adaptive",
+        group=_WHAT,
+        kind=Switch(),
+        default=False,
+        help="Ask more often only where the verdict is still open.",
+    ),
+    Option(
+        name="threshold",
+        group=_WHAT,
+        kind=Number(0, 1, metavar="RATE"),
+        default=0.9,
+        help="Success rate from which a model counts as reliable.",
+    ),
+    Option(
+        name="sort",
+        group=_WHAT,
+        kind=Choice(*SORT_ORDERS),
+        default="score",
+        help="Order of the models in the table.",
+    ),
+    Option(
+        name="fail-under",
+        group=_GATES,
+        kind=Floor(0, 100, metavar="SCORE|NAME=SHARE,..."),
+        help="Exit 1 when less is reached: a score of 0 to 100 in probe, schema=0.98,trigger=95% in verify.",
+    ),
+    Option(
+        name="fail-on",
+        group=_GATES,
+        multiple=True,
+        kind=Text("CODE|SEVERITY"),
+        help="Exit 1 on this finding, such as call.in_text, or on any of a severity, such as error. Repeatable.",
+    ),
+)

@@ -1,0 +1,99 @@
+"""The matrix of faults: which switch brings which findings. Tested over real HTTP, and printed in the docs."""
+
+from __future__ import annotations
+
+from toolcert.core.values import Value
+from toolcert.simulate.faults import Mode, SeenBy, all_faults, find_fault
+from toolcert.simulate.situations import A_SECOND_CALL, Situation
+
+_OPTIONS = {
+    "args.escaped": ("twice",),
+    "call.in_text": ("hermes", "kimi", "mistral", "json"),
+    "call.in_reasoning": ("kimi", "mistral", "json"),
+    "call.twice": ("mistral", "json"),
+    "envelope.not_openai": ("html", "list", "choices"),
+    "finish.nonstandard": ("eos",),
+    "stream.framing": ("ids", "role", "bytes", "prefix"),
+    "stream.usage_nonstandard": ("choice",),
+    "transport.server_error": ("503",),
+    "usage.arithmetic": ("cached",),
+}
+SHOWN_ELSEWHERE = {
+    "dataset.bad_schema": "the dataset's fault: no vendor can bring it about",
+    "dataset.duplicate": "the dataset's fault: no vendor can bring it about",
+    "dataset.duplicate_tool": "the dataset's fault: no vendor can bring it about",
+    "dataset.no_messages": "the dataset's fault: no vendor can bring it about",
+    "dataset.not_json": "the dataset's fault: no vendor can bring it about",
+    "dataset.not_object": "the dataset's fault: no vendor can bring it about",
+    "dataset.not_rendered": "the dataset's fault: no vendor can bring it about",
+    "dataset.wrong_type": "the dataset's fault: no vendor can bring it about",
+    "transport.configuration": "our own settings: nothing is sent",
+    "transport.connect": "there is no vendor to answer",
+    "transport.rejected": "what every faithful vendor says to a malformed request",
+    "transport.tls": "the simulated vendor speaks plain HTTP",
+    "transport.unknown_model": "what every faithful vendor says to an unknown model",
+}
+"""Findings without a switch, and why."""
+
+
+class Variant(Value):
+    """Another way of having the same fault."""
+
+    code: str
+    option: str
+    situation: Situation
+    modes: tuple[Mode, ...]
+
+    @property
+    def model(self) -> str:
+        """The model id that switches it on."""
+        return f"fault:{self.code}:{self.option}"
+
+
+class Row(Value):
+    """One line of the matrix."""
+
+    switch: str
+    """The model id that switches the fault on."""
+    about: str
+    findings: tuple[str, ...]
+    """The code of the fault first, then the findings that unavoidably come with it."""
+    reasons: dict[str, str]
+    """Why each of the companions comes along."""
+    seen_by: str
+    modes: tuple[Mode, ...]
+
+
+def matrix() -> tuple[Row, ...]:
+    """All switches by code."""
+    return tuple(
+        Row(
+            switch=fault.model,
+            about=fault.about,
+            findings=(fault.code, *sorted(fault.companions)),
+            reasons=fault.companions,
+            seen_by=_seen_by(fault.seen_by, fault.probe),
+            modes=fault.modes,
+        )
+        for fault in all_faults()
+    )
+
+
+def _seen_by(seen_by: SeenBy, probe: str | None) -> str:
+    if seen_by is SeenBy.PROBE:
+        return f"probe {probe}"
+    return "one answer" if seen_by is SeenBy.EXCHANGE else "a comparison"
+
+
+def _variants() -> tuple[Variant, ...]:
+    found = []
+    for code, options in _OPTIONS.items():
+        fault = find_fault(code)
+        assert fault is not None, code
+        found += [Variant(code=code, option=option, situation=fault.situation, modes=fault.modes) for option in options]
+    turns = Variant(code="call.id_duplicate", option="turns", situation=A_SECOND_CALL, modes=tuple(Mode))
+    return (*found, turns)
+
+
+VARIANTS = _variants()
+"""Faults that can be had in several ways."""

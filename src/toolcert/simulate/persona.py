@@ -1,0 +1,297 @@
+"""The models of a simulated vendor: each a name, a sentence, and the faults that are switched on.
+
+A model id is one of the names below, or
+  fault:CODE[:OPTION]        the faithful model with one fault of the catalogue
+  flaky:K/N[:PERSONA]        K of N answers are faithful, the others are the persona's (text-caller unless named)
+  slow:SECONDS[:PERSONA]     the persona, answering later
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from toolcert.core.errors import UsageError
+from toolcert.core.values import JsonObject, Value
+from toolcert.simulate.chat_completion import pieces
+from toolcert.simulate.faults import envelope, find_fault
+from toolcert.simulate.faults.base import PLAIN, Stage, Switch, calls, message, say
+from toolcert.simulate.faults.calls import kimi_ids
+from toolcert.simulate.faults.reasoning import THOUGHTS
+from toolcert.simulate.traffic import Ask, Raw, error, rate_limited
+
+
+def refuse_tools(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """No tools at all."""
+    if not body.get("tools"):
+        return body
+    return error(400, f"The model `{ask.model}` does not support tools.", param="tools", code="unsupported_parameter")
+
+
+def refuse_max_tokens(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
+    """The newer name of the limit only."""
+    if "max_tokens" not in body:
+        return body
+    text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    return error(400, text, param="max_tokens", code="unsupported_parameter")
+
+
+def refuse_temperature(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
+    """The default temperature only."""
+    heat = body.get("temperature")
+    if heat is None or heat == 1:
+        return body
+    text = (
+        f"Unsupported value: 'temperature' does not support {heat} with this model. Only the default (1) is supported."
+    )
+    return error(400, text, param="temperature", code="unsupported_value")
+
+
+def no_chat(_body: JsonObject, ask: Ask) -> Raw:
+    """A model that makes vectors, not conversation."""
+    return error(404, f"The model `{ask.model}` is not a chat model and is not supported here.", param="model")
+
+
+def often_busy(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Two of five requests are turned away."""
+    return rate_limited(0.1) if ask.number % 5 in (1, 2) else body
+
+
+def drop_lone_call(body: JsonObject, _ask: Ask) -> JsonObject:
+    """A single call is talked about instead of made."""
+    return say(body, "I would use a tool for that.") if len(calls(body)) == 1 else body
+
+
+def null_calls(body: JsonObject, _ask: Ask) -> JsonObject:
+    """The fields are there and all empty."""
+    return say(body, None, tool_calls=None)
+
+
+def no_choices(body: JsonObject, _ask: Ask) -> Raw:
+    return envelope.no_choices(body)
+
+
+def wrapped_in_list(body: JsonObject, _ask: Ask) -> Raw:
+    return envelope.json_list(body)
+
+
+def html_page(_body: JsonObject, _ask: Ask) -> Raw:
+    return envelope.html()
+
+
+def wrapped_error(_body: JsonObject, _ask: Ask) -> Raw:
+    return envelope.error_with_200()
+
+
+def shows_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Thoughts beside the answer, and counted."""
+    message(body)["reasoning_content"] = THOUGHTS
+    spent = len(pieces(THOUGHTS))
+    usage = body["usage"]
+    usage["completion_tokens"] += spent
+    usage["total_tokens"] += spent
+    usage["completion_tokens_details"]["reasoning_tokens"] = spent
+    return body
+
+
+_FLAKY = re.compile(r"flaky:(\d+)/(\d+)(?::(.+))?")
+_SLOW = re.compile(r"slow:(\d+(?:\.\d+)?)(?::(.+))?")
+
+
+class Flakiness(Value):
+    """So many of every N answers are good; which ones is decided by chance, the same for a seed."""
+
+    good: int
+    of: int
+
+    def fails(self, number: int, seed: str) -> bool:
+        """Whether the answer of this number is one of the bad ones."""
+        block, place = divmod(number, self.of)
+        return place in random.Random(f"{seed}/{block}").sample(range(self.of), self.of - self.good)
+
+
+class Persona(Value):
+    """How one model behaves."""
+
+    about: str
+    switches: tuple[Switch, ...] = ()
+    flakiness: Flakiness | None = None
+    latency: float = 0.0
+    """Seconds beyond the vendor's own."""
+    chunk_gap: float = 0.0
+
+
+def _fault(code: str, option: str = "") -> Switch:
+    found = find_fault(code)
+    if found is None:
+        raise ValueError(f"no fault simulates {code}")
+    return found.switch(option)
+
+
+def _body(spoil: object, modes: object = None) -> Switch:
+    settings = {"modes": modes} if modes else {}
+    return Switch(stage=Stage.BODY, spoil=spoil, **settings)  # type: ignore[arg-type]  # quirks have the fault's form
+
+
+def _request(spoil: object) -> Switch:
+    return Switch(stage=Stage.REQUEST, spoil=spoil)  # type: ignore[arg-type]  # same
+
+
+FAITHFUL = Persona(about="Does everything right.")
+_NAMED: dict[str, Persona] = {
+    "faithful": FAITHFUL,
+    "slow": Persona(about="Does everything right, slowly.", latency=0.8, chunk_gap=0.02),
+    "never-reads-results": Persona(about="Calls well, ignores results.", switches=(_fault("result.ignored"),)),
+    "seven-of-ten": Persona(
+        about="Calls properly seven times of ten.",
+        switches=(_fault("call.in_text"),),
+        flakiness=Flakiness(good=7, of=10),
+    ),
+    "text-caller": Persona(about="Leaves its calls in the text.", switches=(_fault("call.in_text"),)),
+    "json-fencer": Persona(about="Wraps JSON in Markdown.", switches=(_fault("json.fenced"),)),
+    "stream-cutter": Persona(about="Cuts its streams short.", switches=(_fault("stream.cut"),)),
+    "no-tools": Persona(about="Refuses tools.", switches=(_request(refuse_tools),)),
+    "overloaded": Persona(about="Is busy two times of five.", switches=(_request(often_busy),)),
+    "score-100": Persona(about="Passes all five tests of the agent suite."),
+    "score-90": Persona(about="Passes all but JSON.", switches=(_fault("json.ignored"),)),
+    "score-65": Persona(about="Passes all but result use.", switches=(_fault("result.ignored"),)),
+    "score-50": Persona(
+        about="Passes basic and multi-tool only.",
+        switches=(_fault("result.ignored"), _fault("json.ignored"), _fault("stream.cut")),
+    ),
+    "score-30": Persona(
+        about="Passes multi-tool and streaming only.",
+        switches=(_fault("result.ignored"), _fault("json.ignored"), _body(drop_lone_call, PLAIN)),
+    ),
+    "null-calls": Persona(about="Answers `tool_calls: null` and nothing else.", switches=(_body(null_calls),)),
+    "no-choices": Persona(about="Answers `choices: []`.", switches=(_body(no_choices),)),
+    "json-list": Persona(about="Answers with a JSON list.", switches=(_body(wrapped_in_list),)),
+    "html-page": Persona(about="Answers with a web page.", switches=(_body(html_page),)),
+    "error-200": Persona(about="Answers 200 with an error inside.", switches=(_body(wrapped_error),)),
+    "reasoner": Persona(about="Shows its reasoning beside the answer.", switches=(_body(shows_reasoning),)),
+    "reasoner-wants-it-back": Persona(
+        about="Shows its reasoning and wants it back.",
+        switches=(_fault("reasoning.required_back"), _body(shows_reasoning)),
+    ),
+    "refuses-max-tokens": Persona(about="Wants max_completion_tokens.", switches=(_request(refuse_max_tokens),)),
+    "refuses-temperature": Persona(about="Has one temperature only.", switches=(_request(refuse_temperature),)),
+    "kimi-faithful": Persona(about="Writes call ids as Kimi models need them.", switches=(_body(kimi_ids),)),
+    "text-embedding-small": Persona(about="Cannot chat at all.", switches=(_request(no_chat),)),
+}
+DEMO = (
+    "faithful",
+    "slow",
+    "never-reads-results",
+    "seven-of-ten",
+    "text-caller",
+    "stream-cutter",
+    "no-tools",
+    "overloaded",
+)
+"""Eight that differ visibly."""
+SCORING = ("score-100", "score-90", "score-65", "score-50", "score-30")
+MALFORMED = ("null-calls", "no-choices", "json-list", "html-page", "error-200")
+
+
+def names() -> tuple[str, ...]:
+    """The ids of all named personas."""
+    return tuple(_NAMED)
+
+
+def persona(model: str) -> Persona | None:
+    """The persona of a model id, or None where nobody has that name."""
+    if model in _NAMED:
+        return _NAMED[model]
+    if model.startswith("fault:"):
+        return _faulty(model)
+    if match := _FLAKY.fullmatch(model):
+        return _flaky(int(match[1]), int(match[2]), match[3] or "text-caller")
+    if match := _SLOW.fullmatch(model):
+        return _slowed(float(match[1]), match[2] or "faithful")
+    return None
+
+
+def _faulty(model: str) -> Persona | None:
+    _, code, *rest = model.split(":", 2)
+    found = find_fault(code)
+    if found is None:
+        return None
+    extra = (_body(shows_reasoning),) if code == "reasoning.required_back" else ()
+    return Persona(about=found.about, switches=(found.switch(rest[0] if rest else ""), *extra))
+
+
+def _flaky(good: int, of: int, other: str) -> Persona | None:
+    bad = persona(other)
+    if bad is None or not 0 <= good <= of or of == 0:
+        return None
+    about = f"Faithful {good} times of {of}; otherwise: {bad.about}"
+    return Persona(about=about, switches=bad.switches, flakiness=Flakiness(good=good, of=of))
+
+
+def _slowed(seconds: float, other: str) -> Persona | None:
+    found = persona(other)
+    if found is None:
+        return None
+    return Persona(about=found.about, switches=found.switches, flakiness=found.flakiness, latency=seconds)
+
+
+_ACCEPTS_ALL = "fault:model.unknown_accepted"
+_CREATED = 1_750_000_000
+
+
+class Models:
+    """The models of one vendor, and how often each was asked."""
+
+    def __init__(self, served: Sequence[str] | Mapping[str, str] | None, seed: int) -> None:
+        given = DEMO if served is None else served
+        aliases = dict(given) if isinstance(given, Mapping) else {model: model for model in given}
+        self._served = {model: _known(name) for model, name in aliases.items()}
+        self._lenient = next((model for model, name in aliases.items() if name == _ACCEPTS_ALL), None)
+        self._seed = seed
+        self._asked: Counter[tuple[str, bool]] = Counter()
+        self._numbers: Counter[str] = Counter()
+
+    def find(self, model: str) -> Persona | None:
+        """The persona behind a model id: one that is listed, or any that this simulation knows."""
+        return self._served.get(model) or persona(model) or self._lenient_one(model)
+
+    def _lenient_one(self, model: str) -> Persona | None:
+        """A vendor that accepts unknown ids does so for those made from its own, or when it has no other model."""
+        known = self._lenient is not None and (self._lenient in model or len(self._served) == 1)
+        return self._served[self._lenient] if known and self._lenient else None
+
+    def listing(self) -> list[JsonObject]:
+        """The entries of the model list."""
+        return [
+            {"id": model, "object": "model", "created": _CREATED, "owned_by": "simulated"} for model in self._served
+        ]
+
+    def number(self, model: str) -> int:
+        """How many requests the model had before this one."""
+        self._numbers[model] += 1
+        return self._numbers[model] - 1
+
+    def switches(self, ask: Ask, found: Persona) -> tuple[Switch, ...]:
+        """The faults that show in this answer; a flaky model has its good turns.
+
+        First turns and turns after a result are counted apart, so that `flaky:45/50` makes
+        exactly 45 good calls in 50 conversations, however the requests interleave.
+        """
+        if found.flakiness is None:
+            return found.switches
+        key = (ask.model, ask.after_result)
+        number = self._asked[key]
+        self._asked[key] += 1
+        return found.switches if found.flakiness.fails(number, f"{self._seed}/{ask.model}") else ()
+
+
+def _known(name: str) -> Persona:
+    found = persona(name)
+    if found is None:
+        raise UsageError(
+            f"There is no simulated model {name!r}.",
+            remedy=f"Choose from {', '.join(names())}, fault:CODE, flaky:K/N:PERSONA or slow:SECONDS:PERSONA.",
+        )
+    return found

@@ -1,0 +1,232 @@
+"""A request as the simulated vendor received it, every kind of answer it can send, and the log of both."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, deque
+from collections.abc import Iterator
+from functools import cached_property
+from random import Random
+from typing import Any, TypeAlias
+
+import msgspec
+
+from toolcert.core.values import JsonObject, Value
+
+
+class Ask:
+    """The body of a chat request with the questions that personas put to it."""
+
+    def __init__(self, body: JsonObject, *, number: int = 0, option: str = "") -> None:
+        self.body = body
+        self.number = number
+        """How many requests this model had before."""
+        self.option = option
+        """What stands after the fault's code in the model id."""
+
+    def with_option(self, option: str) -> Ask:
+        """The same request for a fault with its own option."""
+        return Ask(self.body, number=self.number, option=option)
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model", ""))
+
+    @property
+    def stream(self) -> bool:
+        return self.body.get("stream") is True
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether a stream shall end with its usage."""
+        options = self.body.get("stream_options")
+        return isinstance(options, dict) and options.get("include_usage") is True
+
+    @property
+    def messages(self) -> list[JsonObject]:
+        messages = self.body.get("messages")
+        return messages if isinstance(messages, list) else []
+
+    @property
+    def tools(self) -> list[Any]:
+        tools = self.body.get("tools")
+        return tools if isinstance(tools, list) else []
+
+    @property
+    def after_result(self) -> bool:
+        """Whether the last word belongs to a tool."""
+        return bool(self.messages) and self.messages[-1].get("role") == "tool"
+
+    @property
+    def token_limit(self) -> int | None:
+        limit = self.body.get("max_completion_tokens", self.body.get("max_tokens"))
+        return limit if isinstance(limit, int) and not isinstance(limit, bool) else None
+
+    @cached_property
+    def prompt(self) -> bytes:
+        """What the model reads: the same for a request streamed and not streamed."""
+        return msgspec.json.encode((self.messages, self.tools))
+
+    @property
+    def dice(self) -> Random:
+        """Chance that falls the same way for the same conversation."""
+        return Random(zlib.crc32(self.prompt))
+
+
+class Raw(Value):
+    """A whole answer, byte for byte."""
+
+    content: bytes
+    status: int = 200
+    content_type: str = "application/json"
+    headers: dict[str, str] = {}
+
+
+class Silence(Value):
+    """No answer at all until the client gives up, or the seconds are over."""
+
+    seconds: float = 600.0
+
+
+class Reset(Value):
+    """The connection breaks, after so many pieces of an event stream."""
+
+    after: int = 0
+
+
+class Events(Value):
+    """An event stream, piece by piece."""
+
+    frames: list[bytes]
+    breaks: bool = False
+    """The connection breaks after the last piece instead of ending."""
+
+
+Disruption: TypeAlias = Raw | Silence | Reset
+Answer: TypeAlias = Raw | Events | Silence | Reset
+
+
+def as_json(value: Any, status: int = 200) -> Raw:
+    """A JSON answer."""
+    return Raw(content=msgspec.json.encode(value), status=status)
+
+
+def error(
+    status: int,
+    message: str,
+    *,
+    kind: str = "invalid_request_error",
+    param: str | None = None,
+    code: Any = None,
+    headers: dict[str, str] | None = None,
+) -> Raw:
+    """An error in the protocol's shape."""
+    body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    return Raw(status=status, content=msgspec.json.encode(body), headers=headers or {})
+
+
+def unknown_model(model: str) -> Raw:
+    """The answer to a model id that is not served."""
+    message = f"The model `{model}` does not exist or you do not have access to it."
+    return error(404, message, code="model_not_found")
+
+
+def rate_limited(retry_after: float | None = None) -> Raw:
+    """The answer to a client that asks too often."""
+    headers = {"retry-after": f"{retry_after:g}"} if retry_after is not None else {}
+    message = "Rate limit reached for requests. Please try again later."
+    return error(429, message, kind="requests", code="rate_limit_exceeded", headers=headers)
+
+
+def server_error(status: int = 500) -> Raw:
+    """The answer of a vendor in trouble."""
+    message = "The server had an error while processing your request. Sorry about that!"
+    if status == 503:
+        message = "The engine is currently overloaded, please try again later."
+    return error(status, message, kind="server_error")
+
+
+def wrong_key() -> Raw:
+    """The answer to a key nobody issued; the key itself is not repeated."""
+    message = "Incorrect API key provided. You can find your API key in your account settings."
+    return error(401, message, code="invalid_api_key")
+
+
+def no_key() -> Raw:
+    """The answer to a request without credentials."""
+    message = "You didn't provide an API key. Provide it in an Authorization header using Bearer auth."
+    return error(401, message)
+
+
+_KEPT = 20_000
+"""Bodies kept; beyond it only the counts go on."""
+_SECRET = ("authorization", "api-key", "x-api-key", "cookie", "proxy-authorization")
+
+
+class Received(Value):
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    model: str = ""
+    headers: dict[str, str] = {}
+    """Names in lower case; none that carries a credential."""
+    body: JsonObject = {}
+    authorised: bool = False
+    """Whether it carried a credential at all."""
+    at: float = 0.0
+    """Seconds on a monotonic clock."""
+
+
+class RequestLog:
+    """The requests so far; safe to read while the vendor works."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Received] = deque(maxlen=_KEPT)
+        self._by_model: Counter[str] = Counter()
+        self._by_path: Counter[str] = Counter()
+        self._by_status: Counter[int] = Counter()
+
+    def add(self, received: Received) -> None:
+        self._kept.append(received)
+        self._by_path[received.path] += 1
+        if received.model:
+            self._by_model[received.model] += 1
+
+    def answered(self, status: int) -> None:
+        self._by_status[status] += 1
+
+    def clear(self) -> None:
+        """Forget everything, counts included."""
+        for kept in (self._kept, self._by_model, self._by_path, self._by_status):
+            kept.clear()
+
+    def count(self, model: str | None = None) -> int:
+        """Chat requests received, for one model or for all."""
+        return self._by_model[model] if model is not None else self._by_model.total()
+
+    def by_path(self) -> dict[str, int]:
+        """How often each path was asked."""
+        return dict(self._by_path)
+
+    def by_status(self) -> dict[int, int]:
+        """How often each status was answered."""
+        return dict(self._by_status)
+
+    def bodies(self, model: str | None = None) -> list[JsonObject]:
+        """The bodies of the chat requests."""
+        return [one.body for one in self if one.model and model in (None, one.model)]
+
+    def __iter__(self) -> Iterator[Received]:
+        return iter(tuple(self._kept))
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, place: int) -> Received:
+        return self._kept[place]
+
+
+def harmless(headers: dict[str, str]) -> dict[str, str]:
+    """The headers in lower case, without those that carry credentials."""
+    return {name.lower(): value for name, value in headers.items() if name.lower() not in _SECRET}

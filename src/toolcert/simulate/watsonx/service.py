@@ -1,0 +1,329 @@
+"""A simulated watsonx.ai: its token service, its addresses, and the thread it runs in."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
+from urllib.parse import parse_qs
+
+from aiohttp import web
+
+from toolcert.core.values import JsonObject, Value
+from toolcert.simulate import server
+from toolcert.simulate.backend import Backend
+from toolcert.simulate.certificate_authority import Authority
+from toolcert.simulate.server import MOST_BODY, OpenAiFace, decoded
+from toolcert.simulate.traffic import Answer, Raw, as_json
+from toolcert.simulate.vendor import Behaviour, Simulation, make_backend
+from toolcert.simulate.watsonx.model_specs import DEFAULT_MODELS, OTHER_MODELS, page, specs
+from toolcert.simulate.watsonx.translation import answered, iam_error, understood, watsonx_error
+
+_GRANT = "urn:ibm:params:oauth:grant-type:apikey"
+
+
+class TokenService:
+    """Issues tokens and knows which are still good."""
+
+    def __init__(self, api_key: str, lifetime: float, clock: Callable[[], float] = time.time) -> None:
+        self.issued = 0
+        """How many tokens were given out."""
+        self.asked = 0
+        """How many requests for a token came, refused ones included."""
+        self._api_key = api_key
+        self._lifetime = lifetime
+        self._clock = clock
+        self._good: dict[str, float] = {}
+
+    def issue(self, form: str) -> Raw:
+        """The answer to a request for a token."""
+        self.asked += 1
+        fields = {name: values[0] for name, values in parse_qs(form).items()}
+        if fields.get("grant_type") != _GRANT:
+            return iam_error(400, "BXNIM0120E", "Invalid grant type in the body.")
+        if not hmac.compare_digest(fields.get("apikey", "").encode(), self._api_key.encode()):
+            return iam_error(400, "BXNIM0415E", "Provided API key could not be found.")
+        self.issued += 1
+        expiration = self._clock() + self._lifetime
+        token = _jwt(int(self._clock()), int(expiration))
+        self._good[token] = expiration
+        return as_json(
+            {
+                "access_token": token,
+                "refresh_token": "not_supported",
+                "token_type": "Bearer",
+                "expires_in": int(self._lifetime),
+                "expiration": int(expiration),
+                "scope": "ibm openid",
+            }
+        )
+
+    def refusal(self, authorization: str) -> Raw | None:
+        """The error for a missing, unknown or expired token; None where it is good."""
+        token = authorization.removeprefix("Bearer ").removeprefix("bearer ").strip()
+        if not token:
+            return watsonx_error(401, "authentication_token_missing", "Missing or malformed authorization header")
+        expiration = self._good.get(token)
+        if expiration is None:
+            return watsonx_error(401, "authentication_token_not_valid", "Failed to authenticate the request")
+        if expiration <= self._clock():
+            text = "Failed to authenticate the request due to an expired token"
+            return watsonx_error(401, "authentication_token_expired", text)
+        return None
+
+    def expire_all(self) -> None:
+        """Make every token issued so far worthless."""
+        self._good = dict.fromkeys(self._good, 0.0)
+
+
+def _jwt(issued: int, expiration: int) -> str:
+    """A token in the usual form; its middle part avoids the two characters that some clients decode wrongly."""
+    while True:
+        claims = {"iam_id": "IBMid-sim", "id": secrets.token_hex(6), "iat": issued, "exp": expiration, "scope": "ibm"}
+        middle = _encoded(claims)
+        if not set("-_") & set(middle):
+            return f"{_encoded({'alg': 'RS256', 'typ': 'JWT'})}.{middle}.{secrets.token_hex(32)}"
+
+
+def _encoded(value: dict[str, object]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+class Account(Value):
+    """Who may ask, and what for."""
+
+    project_id: str
+    space_id: str
+    deployments: Mapping[str, str] = {}
+    """Deployment id to model id."""
+    others: Mapping[str, Sequence[str]] = {}
+    """Models that cannot chat, and what they can do."""
+
+
+class WatsonxFace:
+    """Tokens, specs, chat in two forms, deployments, and the gateway."""
+
+    def __init__(self, backend: Backend, tokens: TokenService, account: Account) -> None:
+        self.backend = backend
+        self.tokens = tokens
+        self._account = account
+
+    def app(self) -> web.Application:
+        """The application with its routes."""
+        app = web.Application(client_max_size=MOST_BODY, middlewares=[_watsonx_errors])
+        router = app.router
+        router.add_post("/identity/token", self.token)
+        router.add_get("/ml/v1/foundation_model_specs", self.model_specs)
+        router.add_get("/ml/v4/deployments/{deployment}", self.deployment)
+        for folder in ("/ml/v1/text", "/ml/v1/deployments/{deployment}/text"):
+            router.add_post(f"{folder}/chat", self.chat)
+            router.add_post(f"{folder}/chat_stream", self.chat_stream)
+        GatewayFace(self.backend, self.tokens, self._account).add_routes(app)
+        return app
+
+    async def token(self, request: web.Request) -> web.StreamResponse:
+        """An access token for an API key."""
+        self.backend.note(request)
+        struck = self.backend.outages.strike("identity/token")
+        return await server.send(request, struck or self.tokens.issue(await request.text()), 0.0)
+
+    async def model_specs(self, request: web.Request) -> web.StreamResponse:
+        """A page of models; the reference answers it to everybody, token or not."""
+        self.backend.note(request)
+        chat_models = [entry["id"] for entry in self.backend.models.listing()]
+        address = f"{request.scheme}://{request.host}{request.path}"
+        found = page(specs(chat_models, self._account.others), request.query, address)
+        wrong = _no_version(request)
+        if isinstance(found, str):
+            wrong = wrong or watsonx_error(400, "invalid_request_entity", found)
+        return server.plain(wrong or as_json(found))
+
+    async def deployment(self, request: web.Request) -> web.StreamResponse:
+        """What is behind a deployment."""
+        self.backend.note(request)
+        wanted = request.match_info["deployment"]
+        refused = self.tokens.refusal(request.headers.get("Authorization", ""))
+        if wanted not in self._account.deployments:
+            refused = refused or _no_deployment(wanted)
+        return server.plain(refused or as_json(_described(wanted, self._account)))
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        """A chat answered whole."""
+        return await self._chat(request, stream=False)
+
+    async def chat_stream(self, request: web.Request) -> web.StreamResponse:
+        """A chat answered in events."""
+        return await self._chat(request, stream=True)
+
+    async def _chat(self, request: web.Request, *, stream: bool) -> web.StreamResponse:
+        async with self.backend.working():
+            body = decoded(await request.read())
+            answer, gap = await self._answer(request, body, stream=stream)
+            self.backend.requests.answered(getattr(answer, "status", 200))
+            return await server.send(request, answer, gap)
+
+    async def _answer(self, request: web.Request, body: JsonObject | Raw, *, stream: bool) -> tuple[Answer, float]:
+        if isinstance(body, Raw):
+            return watsonx_error(400, "json_validation_error", "Json document validation error: not valid JSON"), 0.0
+        self.backend.note(request, body)
+        refused = self.tokens.refusal(request.headers.get("Authorization", "")) or _no_version(request)
+        model = self._model(request, body) if refused is None else refused
+        if isinstance(model, Raw):
+            return model, 0.0
+        asked = understood(body, model, stream=stream)
+        if isinstance(asked, Raw):
+            return asked, 0.0
+        answer, gap = await self.backend.answer(asked)
+        return answered(answer, model), gap
+
+    def _model(self, request: web.Request, body: JsonObject) -> str | Raw:
+        """The model asked, or the error for asking nobody's model on nobody's account."""
+        deployment = request.match_info.get("deployment")
+        if deployment is not None:
+            return self._account.deployments.get(deployment) or _no_deployment(deployment)
+        model = body.get("model_id")
+        if not isinstance(model, str) or not model:
+            return watsonx_error(400, "json_validation_error", "Json document validation error: 'model_id' is required")
+        if wrong := wrong_place(body.get("project_id"), body.get("space_id"), self._account):
+            return wrong
+        if model in self._account.others:
+            text = f"Model '{model}' does not support function 'text_chat'"
+            return watsonx_error(400, "model_no_support_for_function", text)
+        return model
+
+
+class GatewayFace(OpenAiFace):
+    """The OpenAI-compatible gateway: IBM's tokens, the project in a header."""
+
+    def __init__(self, backend: Backend, tokens: TokenService, account: Account) -> None:
+        super().__init__(backend, prefix="/ml/gateway/v1")
+        self._tokens = tokens
+        self._account = account
+
+    def at_the_door(self, request: web.Request) -> Raw | None:
+        project, space = request.headers.get("X-IBM-PROJECT-ID"), request.headers.get("X-IBM-SPACE-ID")
+        refused = self._tokens.refusal(request.headers.get("Authorization", ""))
+        return refused or wrong_place(project, space, self._account)
+
+
+def wrong_place(project: Any, space: Any, account: Account) -> Raw | None:
+    """The error for a missing or foreign project or space."""
+    if not project and not space:
+        return watsonx_error(400, "invalid_request_entity", "Missing either space_id or project_id in the request")
+    for name, given, known in (("project_id", project, account.project_id), ("space_id", space, account.space_id)):
+        if given and given != known:
+            text = f"Failed to find an instance associated with {name} {given}"
+            return watsonx_error(403, "no_associated_service_instance_error", text)
+    return None
+
+
+def _no_version(request: web.Request) -> Raw | None:
+    if request.query.get("version"):
+        return None
+    return watsonx_error(400, "invalid_request_entity", "Missing required query parameter 'version'")
+
+
+def _no_deployment(wanted: str) -> Raw:
+    return watsonx_error(404, "deployment_id_or_serving_name_invalid", f"Deployment '{wanted}' does not exist")
+
+
+def _described(deployment: str, account: Account) -> JsonObject:
+    return {
+        "metadata": {"id": deployment, "name": deployment, "space_id": account.space_id},
+        "entity": {
+            "base_model_id": account.deployments[deployment],
+            "deployed_asset_type": "foundation_model",
+            "online": {"parameters": {}},
+            "status": {"state": "ready", "inference": [{"url": f"/ml/v1/deployments/{deployment}/text/chat"}]},
+        },
+    }
+
+
+@web.middleware
+async def _watsonx_errors(request: web.Request, handler: Any) -> web.StreamResponse:
+    try:
+        response: web.StreamResponse = await handler(request)
+    except (web.HTTPNotFound, web.HTTPMethodNotAllowed) as problem:
+        text = f"{request.method} {request.path} is not part of this service"
+        return server.plain(watsonx_error(problem.status, "not_found", text))
+    return response
+
+
+DEPLOYMENT = "55555555-abcd-4abc-8abc-666666666666"
+"""The deployment there is unless others are given; the first model stands behind it."""
+
+
+PUBLIC_KEY = "simulated-watsonx-key"
+"""The key unless another is given; no secret."""
+
+
+class WatsonxVendor(Simulation):
+    """watsonx.ai on a free loopback port, by https with a CA of its own.
+
+    with WatsonxVendor() as watsonx:
+        ask(watsonx.url, key=watsonx.api_key, project=watsonx.project_id, ca_bundle=watsonx.ca_bundle)
+    """
+
+    def __init__(
+        self,
+        models: Sequence[str] | Mapping[str, str] | None = None,
+        *,
+        others: Mapping[str, Sequence[str]] | None = None,
+        deployments: Mapping[str, str] | None = None,
+        api_key: str | None = None,
+        project_id: str = "11111111-aaaa-4bbb-8ccc-222222222222",
+        space_id: str = "33333333-dddd-4eee-8fff-444444444444",
+        token_lifetime: float = 3600.0,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        **behaviour: Unpack[Behaviour],
+    ) -> None:
+        served = DEFAULT_MODELS if models is None else models
+        self.api_key = api_key or PUBLIC_KEY
+        self.project_id = project_id
+        self.space_id = space_id
+        self.tokens = TokenService(self.api_key, token_lifetime)
+        self._authority = Authority()
+        account = Account(
+            project_id=project_id,
+            space_id=space_id,
+            deployments={DEPLOYMENT: next(iter(served))} if deployments is None else deployments,
+            others=OTHER_MODELS if others is None else others,
+        )
+        backend = make_backend(served, **behaviour)
+        face = WatsonxFace(backend, self.tokens, account)
+        super().__init__(backend, face, host=host, port=port, tls=self._authority.context())
+
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self.root
+
+    def hints(self) -> list[str]:
+        """What a client must know besides the address."""
+        key = [f"API key     {PUBLIC_KEY}"] if self.api_key == PUBLIC_KEY else []
+        return [
+            f"IAM URL     {self.iam_url}",
+            f"CA bundle   {self.ca_bundle}",
+            f"project id  {self.project_id}",
+            *key,
+        ]
+
+    @property
+    def iam_url(self) -> str:
+        """The address of its token service."""
+        return f"{self.root}/identity/token"
+
+    @property
+    def ca_bundle(self) -> str:
+        """The file that clients must trust."""
+        return str(self._authority.bundle)
+
+    def stop(self) -> None:
+        """End all connections, the thread, and the certificate's files."""
+        super().stop()
+        self._authority.close()

@@ -1,0 +1,1 @@
+"""Verification: the rows of a dataset, asked of one target and judged one by one."""

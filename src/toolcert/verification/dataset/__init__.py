@@ -1,0 +1,1 @@
+"""Datasets of recorded requests: their files, lines, selections and inspection."""

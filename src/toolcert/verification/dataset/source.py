@@ -1,0 +1,225 @@
+"""The lines of a dataset file: plain, gzip or zstd, counted from 1, never all in memory.
+
+A file that is not JSONL is refused once, with the command that converts it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import hashlib
+import io
+import json
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, NoReturn, cast
+
+from toolcert.core.errors import InputError
+from toolcert.core.values import Value
+from toolcert.runs.files import output_errors
+
+STDIN = "-"
+HEAD = 1 << 16
+"""Bytes that are looked at."""
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\x00", b"\x00{", b"[\x00", b"\x00[")
+_ARRAY = re.compile(r"\[\s*(\{|\]|$)")
+_OPENED = re.compile(r'\{\s*\n\s*"')
+"""How every printer of indented JSON begins an object."""
+
+
+class Origin(Value):
+    """Where the first bytes come from, as far as a remedy depends on it."""
+
+    name: str
+    unpack: str = ""
+    """The command that unpacks an archive to standard output."""
+    stream: bool = False
+    """What can be read only once."""
+
+    @property
+    def shown(self) -> str:
+        return "standard input" if self.name == STDIN else self.name
+
+    def through(self, command: str) -> str:
+        """How to put it through a command that reads a file or standard input."""
+        if self.stream:
+            return f"Pipe it through `{' | '.join(filter(None, [self.unpack, command]))}` first."
+        file = shlex.quote(self.name)
+        commands = f"{self.unpack} {file} | {command}" if self.unpack else f"{command} {file}"
+        return f"{commands} > {shlex.quote(f'{self.name}.jsonl')}"
+
+
+def refuse_other_forms(origin: Origin, head: bytes) -> None:
+    """Say what a dataset is that is no JSONL; a line of JSONL that is wrong is a finding, and no matter of this."""
+    if head.startswith(_UTF16):
+        remedy = origin.through("iconv -f UTF-16 -t UTF-8")
+        raise InputError(f"{origin.shown} is UTF-16, not UTF-8.", remedy=remedy)
+    text = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").lstrip()
+    if _ARRAY.match(text) and not _first_line_is_json(text):
+        raise _not_jsonl(origin, "one JSON array", "jq -c '.[]'")
+    if text.startswith("{") and _goes_over_lines(text):
+        raise _not_jsonl(origin, "JSON printed over several lines", "jq -c .")
+
+
+def _not_jsonl(origin: Origin, what: str, command: str) -> InputError:
+    return InputError(f"{origin.shown} is {what}, not JSONL (one request a line).", remedy=origin.through(command))
+
+
+def _first_line_is_json(text: str) -> bool:
+    """Whether the first line is whole, and another follows: then it is only a bad line of many."""
+    line, _, rest = text.partition("\n")
+    return bool(rest.strip()) and _end_of_value(line) == len(line.rstrip())
+
+
+def _goes_over_lines(text: str) -> bool:
+    """Whether the first value does not end on the line it begins on."""
+    first = text.partition("\n")[0]
+    return _end_of_value(first) is None and (_OPENED.match(text) is not None or _end_of_value(text) is not None)
+
+
+def _end_of_value(text: str) -> int | None:
+    """Where the JSON value at the start of `text` ends; None where there is none, or it goes on."""
+    try:
+        return json.JSONDecoder().raw_decode(text)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_BOM = b"\xef\xbb\xbf"
+_BLOCK = 1 << 17
+"""Large enough that reading costs no time of its own, small beside everything else."""
+
+
+class Source:
+    """A dataset that can be read from its beginning as often as needed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.digest: str | None = None
+        """SHA-256 of the uncompressed text, once it was read to its end."""
+        self.rows: int | None = None
+        """Lines that are not blank, known at the same time."""
+        self._path = Path(name)
+        self._spooled = self._kept()
+        refuse_other_forms(self._origin(), self._head())
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Every line that is not blank, with its number; the digest is known after the last one."""
+        digest = hashlib.sha256()
+        number = rows = 0
+        with self._open() as file:
+            try:
+                for line in _lines(file, digest.update):
+                    number += 1
+                    if line and not line.isspace():
+                        rows += 1
+                        yield number, line if number > 1 else line.removeprefix(_BOM)
+            except (OSError, EOFError, zlib.error) as error:
+                self._unreadable(f"stops being readable after line {number}", error)
+        self.digest, self.rows = digest.hexdigest(), rows
+
+    def count(self, at_most: int | None = None) -> int:
+        """How many lines there are to ask, counted no further than `at_most`."""
+        found = 0
+        with self._open() as file:
+            try:
+                for line in _lines(file):
+                    found += bool(line) and not line.isspace()
+                    if found == at_most:
+                        break
+            except (OSError, EOFError, zlib.error):
+                return found  # the lines before the damage are asked; reading them reports it
+        return found
+
+    def close(self) -> None:
+        """Remove what was kept of a stream."""
+        if self._spooled is not None:
+            self._spooled.close()
+
+    def _kept(self) -> IO[bytes] | None:
+        """What can be read only once, on disk; None for a file, which is only tried."""
+        if self.name == STDIN:
+            return _spool(_standard_input())
+        if self._path.is_dir():
+            raise InputError(f"{self.name} is a folder, not a dataset.", remedy="Name a JSONL file, or - for stdin.")
+        try:
+            with self._path.open("rb") as file:
+                return None if self._path.is_file() else _spool(file)
+        except OSError as error:
+            self._unreadable("cannot be read", error)
+
+    def _head(self) -> bytes:
+        """The first bytes; damage to the archive is told by whoever reads the lines."""
+        with self._open() as file:
+            try:
+                return file.read(HEAD)
+            except (OSError, EOFError, zlib.error):
+                return b""
+
+    def _origin(self) -> Origin:
+        with self._open_packed() as raw:
+            head = raw.read(4)
+        unpack = "gunzip -c" if head.startswith(_GZIP) else "zstd -dc" if head == _ZSTD else ""
+        return Origin(name=self.name, unpack=unpack, stream=self._spooled is not None)
+
+    def _open_packed(self) -> IO[bytes]:
+        return self._path.open("rb") if self._spooled is None else Path(self._spooled.name).open("rb")
+
+    def _open(self) -> IO[bytes]:
+        raw = self._open_packed()
+        head = raw.read(4)
+        raw.seek(0)
+        if head.startswith(_GZIP):
+            return cast("IO[bytes]", io.BufferedReader(gzip.GzipFile(fileobj=raw), _BLOCK))
+        if head == _ZSTD:
+            return _open_zstd(raw)
+        return raw
+
+    def _unreadable(self, what: str, error: BaseException) -> NoReturn:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"the dataset {self.name} {what}: {reason}.") from error
+
+
+def _lines(file: IO[bytes], on_block: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
+    """The lines without their ends, cut out of blocks: a file's own readline looks at every byte by itself."""
+    begun: list[bytes] = []
+    while block := file.read(_BLOCK):
+        if on_block is not None:
+            on_block(block)
+        first, *rest = block.split(b"\n")
+        begun.append(first)
+        if rest:
+            yield b"".join(begun)
+            begun = [rest.pop()]
+            yield from rest
+    if last := b"".join(begun):
+        yield last
+
+
+def _open_zstd(raw: IO[bytes]) -> IO[bytes]:
+    from toolcert.verification.dataset.zstd import ZstdFile
+
+    return cast("IO[bytes]", io.BufferedReader(ZstdFile(raw), _BLOCK))
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise InputError("there is no standard input to read a dataset from.", remedy="Name a JSONL file.")
+    return sys.stdin.buffer
+
+
+def _spool(stream: IO[bytes]) -> IO[bytes]:
+    """A stream on disk: it can be read twice, and a slow writer cannot hold up answers under way."""
+    with output_errors(Path(tempfile.gettempdir())):
+        file = tempfile.NamedTemporaryFile(prefix="toolcert-dataset-")  # noqa: SIM115 - lives as long as the source
+        shutil.copyfileobj(stream, file, _BLOCK)
+        file.flush()
+    return cast("IO[bytes]", file)

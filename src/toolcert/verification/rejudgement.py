@@ -1,0 +1,196 @@
+"""Finished runs judged again, offline: after a rule changed, or by the rules of the older verifiers.
+
+By the older rules a response calls tools when its finish_reason is `tool_calls`, and is valid when every call names an
+offered tool that has a schema, its arguments are JSON text, and they satisfy the schema. So empty arguments are invalid
+even for a tool without parameters, and a schema that is itself broken makes every call of its tool invalid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.cases import Outcome
+from toolcert.core.errors import InputError
+from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Finding
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import Record
+from toolcert.core.schema import Bucket
+from toolcert.core.values import Value
+from toolcert.diagnose.judgement import NO_SCHEMA
+from toolcert.runs.encoding import Keep, decode_record, kept_as
+from toolcert.runs.reader import RunReader
+from toolcert.verification.adapters.base import ModelAdapter
+from toolcert.verification.adapters.registry import get_adapter, load_adapter
+from toolcert.verification.dataset.lines import describe
+from toolcert.verification.digest import content_hash, sampling_hash
+from toolcert.verification.older_results import OlderRow, Rules, is_older_results, read_older
+from toolcert.verification.run.earlier_run import JOB
+from toolcert.verification.run.row_judge import DATASET, Row, RowJudge
+from toolcert.verification.summary.figures import VerifySummary
+from toolcert.verification.summary.tally import Tally, summary_of
+from toolcert.version import __version__
+
+_INVALID_BEFORE = frozenset({Bucket.EMPTY, Bucket.BAD_SCHEMA, NO_SCHEMA})
+"""What we do not count against the vendor, and the older verifiers did."""
+
+
+def by_older_rules(record: Record) -> Record:
+    """The same record with the older verdict about its calls."""
+    row = record.row
+    if row is None or not record.outcome.measured:
+        return record
+    called = row.finish == "tool_calls"
+    valid = (row.valid is True and not _INVALID_BEFORE.intersection(row.buckets)) if called else None
+    verdicts = tuple(verdict is True and valid is True for verdict in row.verdicts) if called else ()
+    return msgspec.structs.replace(
+        record, row=msgspec.structs.replace(row, called=called, valid=valid, verdicts=verdicts)
+    )
+
+
+_OF_TOOLS = frozenset({"dataset.bad_schema", "dataset.duplicate_tool"})
+_TELLING = ("args.", "call.unknown_tool", "call.mangled_name", "dataset.bad_schema")
+"""Findings that can decide whether calls are valid."""
+
+
+class Rejudged(Value):
+    """A record judged again, and what was said of it before."""
+
+    record: Record
+    before: bool | None
+    """Whether its calls were called valid; None without a verdict."""
+
+
+class Difference(Value):
+    """A row about which the rules disagree."""
+
+    row: int
+    before: bool | None
+    after: bool | None
+    reason: str
+
+
+class Rejudgement(Value):
+    """The new summary and every row whose verdict changed."""
+
+    summary: VerifySummary
+    differences: tuple[Difference, ...]
+
+
+def rejudge(path: Path, rules: Rules = Rules.OURS) -> Rejudgement:
+    """Judge a run folder or an older results file again; nothing is sent."""
+    tally = Tally()
+    differences = []
+    for judged in rejudged(path, rules):
+        tally.add(judged.record)
+        difference = _difference(judged)
+        if difference is not None:
+            differences.append(difference)
+    return Rejudgement(
+        summary=summary_of(tally, manifest_of(path)), differences=tuple(sorted(differences, key=lambda item: item.row))
+    )
+
+
+def rejudged(path: Path, rules: Rules = Rules.OURS) -> Iterator[Rejudged]:
+    """Every record, judged again."""
+    judged = _rejudge_older(path) if is_older_results(path) else _rejudge_run(path)
+    if rules is Rules.OURS:
+        return judged
+    return (msgspec.structs.replace(one, record=by_older_rules(one.record)) for one in judged)
+
+
+def manifest_of(path: Path) -> Manifest:
+    """The manifest of a run; for an older results file, what can be said without one."""
+    if not is_older_results(path):
+        return RunReader(path).manifest
+    first = next(read_older(path), None)
+    model = "" if first is None else str(first.request.get("model", ""))
+    return Manifest(
+        run=path.stem,
+        job="verify",
+        started_at=0.0,
+        finished_at=0.0,  # when is not known, but such a file is written at the end
+        toolcert=__version__,
+        parameters={"model": model},
+    )
+
+
+def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
+    reader = RunReader(folder)
+    if reader.manifest.job != JOB:
+        raise InputError(f"{folder} holds a {reader.manifest.job} run; only verify runs are judged again.")
+    judge = RowJudge(adapter_of_run(reader.manifest))
+    for record in reader.decoded(_with_raw_answer):
+        yield Rejudged(record=_again(record, judge), before=record.row.valid if record.row else None)
+
+
+def _with_raw_answer(line: bytes) -> Record:
+    """The record of a line that can be judged again; a run taken up with another --keep holds lines of both kinds."""
+    record = decode_record(line)
+    exchanges = record.detail.exchanges
+    if record.outcome.measured and not (exchanges and exchanges[-1].payload) and kept_as(line) is not Keep.RAW:
+        where = record.case if record.row is None else f"row {record.row.index}"
+        raise InputError(
+            f"{where} was kept as {kept_as(line)}: the raw answer that judging needs is not there.",
+            remedy="Run again with --keep raw.",
+        )
+    return record
+
+
+def _again(record: Record, judge: RowJudge) -> Record:
+    if record.outcome is Outcome.SKIPPED or not record.detail.exchanges:
+        return record
+    exchange = record.detail.exchanges[-1]
+    row = Row.of_record(record, dataset_problems(record, exchange))
+    return judge.judge(row, exchange, at=record.at)
+
+
+def dataset_problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:
+    """The dataset's faults: those of the tools found anew, the others as they were."""
+    fresh = describe(exchange.request.body.get("tools")).findings
+    earlier = (finding for finding in record.detail.findings if finding.code.startswith(DATASET))
+    kept = (finding for finding in earlier if finding.code not in _OF_TOOLS and finding not in fresh)
+    return (*fresh, *kept)
+
+
+def _rejudge_older(path: Path) -> Iterator[Rejudged]:
+    for older in read_older(path):
+        yield Rejudged(record=record_of_older(older, str(path)), before=older.tool_calls_valid)
+
+
+def record_of_older(older: OlderRow, endpoint: str) -> Record:
+    """A row of an older results file by our rules."""
+    body = older.request
+    model = str(body.get("model", ""))
+    toolset = describe(body.get("tools"))
+    row = Row(
+        key=f"{endpoint}#{older.data_index}",
+        endpoint=endpoint,
+        model=model,
+        index=older.data_index,
+        content=content_hash(body, toolset.digest),
+        sampling=sampling_hash(body),
+        problems=toolset.findings,
+    )
+    return RowJudge(get_adapter(model)).judge(row, older.exchange(), at=0.0)
+
+
+def adapter_of_run(manifest: Manifest) -> ModelAdapter:
+    """The adapter a run was made with."""
+    name = manifest.parameters.get("adapter")
+    if isinstance(name, str) and ":" in name:
+        load_adapter(name)
+    return get_adapter(str(manifest.parameters.get("model", "")), name)
+
+
+def _difference(judged: Rejudged) -> Difference | None:
+    row = judged.record.row
+    if row is None or row.valid == judged.before:
+        return None
+    findings = judged.record.detail.findings
+    telling = next((finding for finding in findings if finding.code.startswith(_TELLING)), None)
+    reason = f"{telling.code}: {telling.evidence}" if telling else judged.record.reason or "no fault by these rules"
+    return Difference(row=row.index, before=judged.before, after=row.valid, reason=reason)

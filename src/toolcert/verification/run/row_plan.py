@@ -1,0 +1,139 @@
+"""The plan of a verify run: one case per chosen row, and how a row is asked and judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from toolcert.core.cases import Case
+from toolcert.core.exchanges import Exchange
+from toolcert.core.records import Record
+from toolcert.core.requests import Request, RequestKind
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
+from toolcert.engine.interfaces import OnAttempt, Session
+from toolcert.verification.adapters.base import RenderError
+from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
+from toolcert.verification.dataset.selection import Selection
+from toolcert.verification.digest import content_hash, digest, row_key, sampling_hash, target_hash
+from toolcert.verification.run.earlier_run import Earlier
+from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, refuse_row
+from toolcert.verification.verify_options import Shaping, adapter_of, completion_request, prepare
+
+
+class VerifyWork:
+    """Asks a row through the door its adapter wants; made from plain values, so that any process can."""
+
+    def __init__(self, shaping: Shaping) -> None:
+        self._adapter = adapter_of(shaping)
+        self._raw = self._adapter.supports_raw_completions()
+        self._judge = RowJudge(self._adapter)
+
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
+        """The record of one row."""
+        row = Row.of_case(case)
+        if case.body is None:
+            return refuse_row(row)
+        try:
+            request = self._request(case.body)
+        except RenderError as error:
+            return refuse_row(row, finding("dataset.not_rendered", str(error)))
+        exchange = await session.ask(request, on_attempt=on_attempt)
+        await asyncio.sleep(0)  # whoever waits for the place at the endpoint goes first; judging can wait
+        return self._judge.judge(row, _as_asked(exchange, request, case.body) if self._raw else exchange)
+
+    def _request(self, body: JsonObject) -> Request:
+        return completion_request(body, self._adapter) if self._raw else Request(body=body)
+
+
+def _as_asked(exchange: Exchange, rendered: Request, body: JsonObject) -> Exchange:
+    """The exchange of a rendered prompt with the row as its request, for it is judged by the row's tools."""
+    asked = Request(body=body, kind=RequestKind.COMPLETIONS)
+    return msgspec.structs.replace(exchange, request=asked, sent=exchange.sent or rendered.body)
+
+
+class VerifyPlan:
+    """Cases in the order of the file; rows measured earlier are passed over."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        spec: EndpointSpec,
+        shaping: Shaping,
+        *,
+        selection: Selection | None = None,
+        earlier: Earlier | None = None,
+    ) -> None:
+        self.dataset = dataset
+        self.selection = selection or Selection()
+        self.target = target_of(spec, shaping)
+        self.earlier = Earlier() if earlier is None else earlier
+        self._spec = spec
+        self._shaping = shaping
+        self._adapter = adapter_of(shaping)
+        self._seen = SeenRows()
+        self.total = self.selection.total(dataset)
+
+    @property
+    def adapter_name(self) -> str:
+        return type(self._adapter).__name__
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        """The rows that are to be asked, for the one endpoint there is."""
+        return {self._spec.name: self.cases()}
+
+    def after(self, record: Record) -> Iterable[Case]:  # noqa: ARG002 - no row waits for another
+        """Nothing: rows do not depend on each other."""
+        return ()
+
+    def cases(self) -> Iterator[Case]:
+        """Every chosen row that an earlier run in the same folder has not settled."""
+        for line in self.selection.lines(self.dataset):
+            case = self._case(line)
+            if self.earlier.asks(case.key, line.index):
+                yield case
+
+    def _case(self, line: Line) -> Case:
+        body = None if line.body is None else prepare(line.body, self._shaping, self._adapter)
+        key, extra = self._identify(line, body)
+        occurrence, first = self._seen.occurrence(key, line.index)
+        problems = line.findings
+        if occurrence > 1:
+            key = f"{key}~{occurrence}"
+        if occurrence > 1 and body is not None:  # of a line that cannot be asked, it says nothing that it is repeated
+            problems = (*problems, finding("dataset.duplicate", f"asks the same as line {first}"))
+        if problems:
+            extra["problems"] = problems
+        return Case(
+            key=key,
+            endpoint=self._spec.name,
+            model=self._shaping.model,
+            index=line.index,
+            body=body,
+            extra=extra,
+        )
+
+    def _identify(self, line: Line, body: JsonObject | None) -> tuple[str, JsonObject]:
+        """The key of a row, and what is kept of it for its judgement."""
+        if line.body is None or body is None:
+            return f"{self.target}-{digest(line.text)}", {}
+        content = content_hash(line.body, line.toolset.digest)
+        untouched = body["messages"] is line.body["messages"] and body.get("tools") is line.body.get("tools")
+        key = row_key(self.target, content if untouched else content_hash(body), body)
+        names = line.toolset.names[:MAX_OFFERED]
+        extra: JsonObject = {"content": content, "sampling": sampling_hash(body), "offered": names}
+        if line.notes.tags:
+            extra["tags"] = line.notes.tags
+        if line.notes.id is not None:
+            extra["id"] = line.notes.id
+        if line.notes.expected is not None:
+            extra["expected"] = msgspec.to_builtins(line.notes.expected)
+        return key, extra
+
+
+def target_of(spec: EndpointSpec, shaping: Shaping) -> str:
+    """What all keys of a run begin with: records of another endpoint, model or setting begin differently."""
+    return target_hash(spec, msgspec.to_builtins(shaping))

@@ -1,0 +1,384 @@
+"""From records to the summary: a run counted record by record, in memory that does not grow with it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.cases import Outcome
+from toolcert.core.events import CaseFinished, Event
+from toolcert.core.findings import Finding, Severity
+from toolcert.core.manifest import Manifest
+from toolcert.core.quantiles import Quantiles
+from toolcert.core.records import Record, RowFacts
+from toolcert.diagnose import kind_of
+from toolcert.engine.budget import LAST_FAULT
+from toolcert.runs.encoding import decode_head, decode_record
+from toolcert.runs.reader import RunReader
+from toolcert.verification.summary.breakdown import Kind, Kinds, Moments, Slices, ToolTallies
+from toolcert.verification.summary.figures import Example, FindingLine, Rows, Share, Times, Traffic, VerifySummary
+from toolcert.verification.summary.headline import headline, next_lines
+
+DATASET = "dataset."
+EMPTY_IS_FINE = "args.empty"
+"""Empty arguments for a tool without parameters: noted, and not the vendor's fault."""
+EXAMPLES = 5
+MAX_NAMES = 200
+"""Distinct names, fingerprints or reasons counted one by one; a hostile server could send a new one each time."""
+OTHERS = "(others)"
+
+
+class FindingTally:
+    """One kind of finding: how many rows, and the first few of them."""
+
+    __slots__ = ("examples", "rows", "severity")
+
+    def __init__(self, severity: Severity) -> None:
+        self.severity = severity
+        self.rows = 0
+        self.examples: dict[int, Example] = {}
+
+    def wants(self, row: int) -> bool:
+        """Whether this row belongs to the first few."""
+        return len(self.examples) < EXAMPLES or row < max(self.examples)
+
+    def show(self, example: Example) -> None:
+        """Take an example in, and let the last one go."""
+        self.examples[example.row] = example
+        if len(self.examples) > EXAMPLES:
+            del self.examples[max(self.examples)]
+
+
+class Tally:
+    """All figures of a run; a handler of events, or fed with the records of a finished run."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[Outcome] = Counter()
+        self.attempts = self.retried = self.prompt_tokens = self.completion_tokens = 0
+        self.rows: Counter[str] = Counter()
+        self.finish: Counter[str] = Counter()
+        self.finish_with_calls: Counter[str] = Counter()
+        self.failed_by: Counter[str] = Counter()
+        self.not_measured_by: Counter[str] = Counter()
+        self.unsupported_by: Counter[str] = Counter()
+        self.not_asked: Counter[str] = Counter()
+        self.buckets: Counter[str] = Counter()
+        self.answered_as: Counter[str] = Counter()
+        self.fingerprints: Counter[str] = Counter()
+        self.findings: dict[tuple[bool, str], FindingTally] = {}
+        """By whether it is the dataset's, and by code."""
+        self.times: defaultdict[str, Quantiles] = defaultdict(Quantiles)
+        self.moments = Moments()
+        self.tools = ToolTallies()
+        self.slices = Slices()
+        self._kinds = Kinds()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            self.add(event.record)
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        row = record.row
+        if row is None:
+            return
+        self.outcomes[record.outcome] += 1
+        self.moments.add(record)
+        if record.codes:
+            self._count_findings(record, row)
+        self.attempts += row.attempts
+        self.retried += row.attempts > 1
+        if record.outcome is Outcome.PASSED or record.outcome is Outcome.FAILED:
+            self._count_answer(record, row)
+        else:
+            self._count_unanswered(record)
+
+    def _count_unanswered(self, record: Record) -> None:
+        if record.outcome is Outcome.NOT_MEASURED:
+            self.not_measured_by[_cause(record)] += 1
+        elif record.outcome is Outcome.UNSUPPORTED:
+            _count_name(self.unsupported_by, record.reason, 1)
+        elif not record.codes:  # skipped, and not for a fault of the line itself
+            _count_name(self.not_asked, record.reason.partition(LAST_FAULT)[0], 1)
+
+    def wants_evidence(self, head: Record) -> bool:
+        """Whether the findings of this record are needed as examples, not only counted."""
+        if head.row is None:
+            return False
+        known = (self.findings.get(_place(code, head)) for code in head.codes)
+        return any(tally is None or tally.wants(head.row.index) for tally in known)
+
+    def settle(self) -> Tally:
+        """Count what was held back; figures are whole after this."""
+        for kind, rows in self._kinds.take():
+            self._count_kind(kind, rows)
+        return self
+
+    def _count_answer(self, record: Record, row: RowFacts) -> None:
+        """What is the row's own is counted now, the rest with the rows that look like it."""
+        self.prompt_tokens += row.prompt_tokens or 0
+        self.completion_tokens += row.completion_tokens or 0
+        if row.seconds is not None:
+            self.times["with a call" if row.called else "in text"].add(row.seconds)
+            if row.names:
+                self.tools.add_seconds(row.names, row.seconds)
+        if row.first_token is not None:
+            self.times["first token"].add(row.first_token)
+        if self._kinds.add(record, row):
+            self.settle()
+
+    def _count_kind(self, kind: Kind, rows: int) -> None:
+        counts = self.rows
+        counts["called" if kind.called else "unreadable" if kind.called is None else "in_text"] += rows
+        self.finish[kind.finish or "none"] += rows
+        if kind.called:
+            self.finish_with_calls[kind.finish or "none"] += rows
+            self._count_calls(kind, rows)
+        if kind.wanted is not None:
+            counts["wanted"] += rows
+            counts["triggered"] += rows * (kind.wanted == kind.called)
+            counts["correct"] += rows * (kind.correct is True)
+        if not kind.passed:
+            self.failed_by[_first_error(kind.codes)] += rows
+        _count_name(self.answered_as, kind.answered_as, rows)
+        _count_name(self.fingerprints, kind.fingerprint, rows)
+        self.tools.add(kind, rows)
+        self.slices.add(kind, rows)
+
+    def _count_calls(self, kind: Kind, rows: int) -> None:
+        self.rows["unjudged" if kind.valid is None else "valid" if kind.valid else "invalid"] += rows
+        self.rows["calls_valid"] += rows * kind.verdicts.count(True)
+        self.rows["calls_invalid"] += rows * kind.verdicts.count(False)
+        for bucket in kind.buckets:
+            self.buckets[bucket] += rows
+
+    def _count_findings(self, record: Record, row: RowFacts) -> None:
+        by_code: dict[str, Finding] = {}
+        for finding in reversed(record.detail.findings):
+            by_code[finding.code] = finding
+        for code in record.codes:
+            found = by_code.get(code)
+            tally = self._tally(code, record, found)
+            tally.rows += 1
+            if found is not None and tally.wants(row.index):
+                tally.show(_example(row, found))
+
+    def _tally(self, code: str, record: Record, found: Finding | None) -> FindingTally:
+        place = _place(code, record)
+        tally = self.findings.get(place)
+        if tally is None:
+            severity = kind_of(code).severity if found is None else found.severity
+            tally = self.findings[place] = FindingTally(severity)
+        return tally
+
+
+def _first_error(codes: tuple[str, ...]) -> str:
+    for code in codes:
+        if not code.startswith(DATASET) and kind_of(code).severity is Severity.ERROR:
+            return code
+    return "expectation"
+
+
+def _place(code: str, record: Record) -> tuple[bool, str]:
+    """Whose fault a finding is, with its code."""
+    fine = code == EMPTY_IS_FINE and record.row is not None and record.row.valid is not False
+    return fine or code.startswith(DATASET), code
+
+
+def _cause(record: Record) -> str:
+    return next((code for code in record.codes if code.startswith("transport.")), "unknown").removeprefix("transport.")
+
+
+def _example(row: RowFacts, found: Finding) -> Example:
+    called = found.call is not None and found.call < len(row.names)
+    return Example(row=row.index, tool=row.names[found.call or 0] if called else "", evidence=found.evidence)
+
+
+def _count_name(names: Counter[str], name: str | None, rows: int) -> None:
+    if name is not None:
+        names[name if name in names or len(names) < MAX_NAMES else OTHERS] += rows
+
+
+_WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+_TIMES = ("first token", "whole answer", "with a call", "in text")
+_TRANSPORT = "transport."
+
+
+def summarise(folder: Path) -> VerifySummary:
+    """The summary of a finished or interrupted verify run, from its log alone."""
+    reader = RunReader(folder)
+    return summary_of(tally_of(reader), reader.manifest)
+
+
+def tally_of(reader: RunReader) -> Tally:
+    """Count a run log, reading evidence only where it becomes an example."""
+    tally = Tally()
+
+    def needed(line: bytes) -> Record:
+        head = decode_head(line)
+        return decode_record(line) if tally.wants_evidence(head) else head
+
+    for record in reader.decoded(needed):
+        tally.add(record)
+    return tally
+
+
+def summary_of(tally: Tally, manifest: Manifest) -> VerifySummary:
+    """What the counts of a run say."""
+    tally.settle()
+    summary = _with_shares(_with_counts(_about(manifest), tally), tally.rows)
+    summary = msgspec.structs.replace(summary, incomplete=_incomplete(summary))
+    return msgspec.structs.replace(summary, headline=headline(summary), lines=next_lines(summary))
+
+
+def _about(manifest: Manifest) -> VerifySummary:
+    spec = manifest.endpoints[0] if manifest.endpoints else None
+    return VerifySummary(
+        run=manifest.run,
+        toolcert=manifest.toolcert,
+        started_at=manifest.started_at,
+        finished_at=manifest.finished_at,
+        interrupted=manifest.interrupted,
+        planned=manifest.planned,
+        headline="",
+        endpoint="" if spec is None else spec.name,
+        base_url="" if spec is None else spec.base_url,
+        key_env=None if spec is None else spec.key_env,
+        dialect="openai" if spec is None else spec.dialect,
+        model=str(manifest.parameters.get("model", "")),
+        dataset=manifest.dataset,
+    )
+
+
+def _incomplete(summary: VerifySummary) -> bool:
+    """Whether rows are missing: a run that was killed, or is still going on, has no end in its manifest."""
+    ended = summary.finished_at is not None and not summary.interrupted
+    return not ended and (summary.planned is None or summary.rows.lines < summary.planned)
+
+
+def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
+    rows = _rows(tally)
+    return msgspec.structs.replace(
+        summary,
+        rows=rows,
+        finish=_by_frequency(tally.finish),
+        finish_with_calls=_by_frequency(tally.finish_with_calls),
+        failed_by=_by_frequency(tally.failed_by),
+        not_measured_by=_by_frequency(tally.not_measured_by),
+        unsupported_by=_by_frequency(tally.unsupported_by),
+        not_asked=_by_frequency(tally.not_asked),
+        buckets=_by_frequency(tally.buckets),
+        answered_as=_by_frequency(tally.answered_as),
+        fingerprints=_by_frequency(tally.fingerprints),
+        vendor=_finding_lines(tally, of_dataset=False),
+        of_dataset=_finding_lines(tally, of_dataset=True),
+        times=tuple(_all_times(tally.times)),
+        moments=tally.moments.result(),
+        tools=tally.tools.result(),
+        slices=tally.slices.result(),
+        traffic=_traffic(tally, rows),
+        expects=tally.rows["wanted"] > 0,
+        nothing_measured=rows.answered == 0,
+    )
+
+
+def _with_shares(summary: VerifySummary, counts: Counter[str]) -> VerifySummary:
+    rows = summary.rows
+    judged = rows.valid + rows.invalid
+    return msgspec.structs.replace(
+        summary,
+        answered=Share.of(rows.answered, rows.sent),
+        called=Share.of(rows.called, rows.called + rows.in_text),
+        valid=Share.of(rows.valid, judged),
+        valid_calls=Share.of(counts["calls_valid"], counts["calls_valid"] + counts["calls_invalid"]),
+        trigger=Share.of(counts["triggered"], counts["wanted"]),
+        correct=Share.of(counts["correct"], counts["wanted"]),
+        if_missing_were_wrong=Share.of(rows.valid, judged + rows.not_measured),
+    )
+
+
+def _rows(tally: Tally) -> Rows:
+    outcomes, rows = tally.outcomes, tally.rows
+    answered = outcomes[Outcome.PASSED] + outcomes[Outcome.FAILED]
+    sent = answered + outcomes[Outcome.UNSUPPORTED] + outcomes[Outcome.NOT_MEASURED]
+    return Rows(
+        lines=sent + outcomes[Outcome.SKIPPED],
+        sent=sent,
+        answered=answered,
+        called=rows["called"],
+        in_text=rows["in_text"],
+        unreadable=rows["unreadable"],
+        valid=rows["valid"],
+        invalid=rows["invalid"],
+        unjudged=rows["unjudged"],
+        passed=outcomes[Outcome.PASSED],
+        failed=outcomes[Outcome.FAILED],
+        unsupported=outcomes[Outcome.UNSUPPORTED],
+        not_measured=outcomes[Outcome.NOT_MEASURED],
+        skipped=outcomes[Outcome.SKIPPED],
+    )
+
+
+def _finding_lines(tally: Tally, *, of_dataset: bool) -> tuple[FindingLine, ...]:
+    """Worst and most frequent first; transport is no finding about the vendor and has its own counts."""
+    lines = [
+        _finding_line(code, found)
+        for (dataset, code), found in tally.findings.items()
+        if dataset is of_dataset and not code.startswith(_TRANSPORT)
+    ]
+    return tuple(sorted(lines, key=lambda line: (_WEIGHT[line.severity], -line.rows, line.code)))
+
+
+def _finding_line(code: str, found: FindingTally) -> FindingLine:
+    examples = tuple(found.examples[row] for row in sorted(found.examples))
+    return FindingLine(
+        code=code, severity=found.severity, title=kind_of(code).title, rows=found.rows, examples=examples
+    )
+
+
+def _all_times(measured: Mapping[str, Quantiles]) -> Iterator[Times]:
+    whole = Quantiles()
+    for label in ("with a call", "in text"):
+        if label in measured:
+            whole.merge(measured[label])
+    times = {**measured, "whole answer": whole}
+    return (_times(label, times[label]) for label in _TIMES if label in times and times[label].count)
+
+
+def _times(label: str, seconds: Quantiles) -> Times:
+    def at(share: float) -> float:
+        value = seconds.quantile(share)
+        assert value is not None  # a label exists only once it was measured
+        return value
+
+    return Times(
+        label=label,
+        count=seconds.count,
+        p5=at(0.05),
+        p25=at(0.25),
+        p50=at(0.5),
+        p75=at(0.75),
+        p90=at(0.9),
+        p95=at(0.95),
+        p99=at(0.99),
+        longest=seconds.largest,
+    )
+
+
+def _traffic(tally: Tally, rows: Rows) -> Traffic:
+    seconds = tally.moments.seconds
+    return Traffic(
+        requests=tally.attempts,
+        retried=tally.retried,
+        prompt_tokens=tally.prompt_tokens,
+        completion_tokens=tally.completion_tokens,
+        seconds=seconds,
+        per_second=rows.answered / seconds if seconds else None,
+    )
+
+
+def _by_frequency(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

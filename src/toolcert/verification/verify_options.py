@@ -1,0 +1,153 @@
+"""The options of a verify run, and what they change in each row before it is sent; the row itself is never changed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from toolcert.core.errors import UsageError
+from toolcert.core.requests import Request, RequestKind
+from toolcert.core.values import JsonObject, Value
+from toolcert.runs.encoding import Keep
+from toolcert.verification.adapters.base import ModelAdapter
+from toolcert.verification.adapters.registry import get_adapter, load_adapter
+from toolcert.verification.dataset.selection import Selection, parse_where
+
+_NOT_FOR_COMPLETIONS = frozenset(
+    {"messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "functions", "function_call"}
+)
+"""What the chat template has put into the prompt, or the completions door does not know."""
+
+
+class StreamMode(StrEnum):
+    """Whether answers are streamed."""
+
+    AS_RECORDED = "as-recorded"
+    """As each row says."""
+    ON = "on"
+    OFF = "off"
+
+
+class Shaping(Value):
+    """What is changed in every row before it is sent."""
+
+    model: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+    stream: StreamMode = StreamMode.AS_RECORDED
+    extra_body: JsonObject = {}
+    """Merged last, field by field at the top level."""
+    adapter: str | None = None
+    """Name of the adapter; None chooses by the model's name."""
+    use_raw_completions: bool = False
+    tokenizer_model: str | None = None
+
+
+def adapter_of(shaping: Shaping) -> ModelAdapter:
+    """The adapter these settings name."""
+    return get_adapter(
+        shaping.model,
+        shaping.adapter,
+        use_raw_completions=shaping.use_raw_completions,
+        tokenizer_model=shaping.tokenizer_model,
+    )
+
+
+def prepare(body: JsonObject, shaping: Shaping, adapter: ModelAdapter) -> JsonObject:
+    """The chat body for one row."""
+    prepared = body | {"messages": adapter.transform_messages(body["messages"]), "model": shaping.model}
+    if shaping.temperature is not None:
+        prepared["temperature"] = shaping.temperature
+    if shaping.max_tokens is not None:
+        name = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
+        prepared[name] = shaping.max_tokens
+    if shaping.stream is not StreamMode.AS_RECORDED:
+        prepared["stream"] = shaping.stream is StreamMode.ON
+    if shaping.extra_body:
+        prepared.update(shaping.extra_body)
+    _ask_for_usage(prepared, shaping.extra_body)
+    return prepared
+
+
+def _ask_for_usage(prepared: JsonObject, extra_body: JsonObject) -> None:
+    """Usage comes in a stream only when asked for; without a stream the option is refused by some servers."""
+    if "stream_options" in extra_body:
+        return
+    if prepared.get("stream") is True:
+        given = prepared.get("stream_options")
+        prepared["stream_options"] = (given if isinstance(given, dict) else {}) | {"include_usage": True}
+    else:
+        prepared.pop("stream_options", None)
+
+
+def completion_request(body: JsonObject, adapter: ModelAdapter) -> Request:
+    """The same row for the raw completions door, rendered by the model's own template."""
+    from toolcert.verification.adapters.base import render
+
+    kept = {name: value for name, value in body.items() if name not in _NOT_FOR_COMPLETIONS}
+    prompt = render(adapter.get_tokenizer(), body)
+    return Request(body=kept | {"prompt": prompt}, kind=RequestKind.COMPLETIONS)
+
+
+class VerifyOptions(Value):
+    """How to verify; the names are those of the command's options."""
+
+    model: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+    extra_body: JsonObject = {}
+    stream: bool | None = None
+    """None sends each row as it was recorded."""
+    model_type: str | None = None
+    adapter: str | None = None
+    """`file.py:Class` of an adapter of your own."""
+    use_raw_completions: bool = False
+    tokenizer_model: str | None = None
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    where: tuple[str, ...] = ()
+    output: str | None = None
+    fresh: bool = False
+    only_failed: bool = False
+    max_requests: int | None = None
+    keep: Keep = Keep.RAW
+    fail_under: str = ""
+
+    def __post_init__(self) -> None:
+        if self.fresh and self.only_failed:
+            raise UsageError("--fresh forgets the run whose failed rows --only-failed asks again; give one of them.")
+        if self.only_failed and self.output is None:
+            raise UsageError("--only-failed needs --output.", remedy="Name the folder of the earlier run.")
+
+    def shaping(self) -> Shaping:
+        """What is changed in every row."""
+        stream = {None: StreamMode.AS_RECORDED, True: StreamMode.ON, False: StreamMode.OFF}[self.stream]
+        return Shaping(
+            model=self.model,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            stream=stream,
+            extra_body=self.extra_body,
+            adapter=load_adapter(self.adapter) if self.adapter else self.model_type,
+            use_raw_completions=self.use_raw_completions,
+            tokenizer_model=self.tokenizer_model,
+        )
+
+    def selection(self) -> Selection:
+        """Which rows are asked."""
+        chosen = parse_where(self.where)
+        return msgspec.structs.replace(chosen, sample=self.sample, seed=self.seed, limit=self.limit)
+
+    def parameters(self, shaping: Shaping) -> JsonObject:
+        """What shapes the requests, for the manifest."""
+        chosen = {
+            "limit": self.limit,
+            "sample": self.sample,
+            "seed": self.seed if self.sample else None,
+            "where": list(self.where) or None,
+            "keep": str(self.keep),
+        }
+        shown: JsonObject = msgspec.to_builtins(shaping)
+        return shown | {name: value for name, value in chosen.items() if value is not None}

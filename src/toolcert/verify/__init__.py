@@ -1,1 +1,0 @@
-"""Dataset reading, model adapters, replay, summary."""

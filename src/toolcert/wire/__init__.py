@@ -1,1 +1,0 @@
-"""Bytes in and out: HTTP, event streams, timeouts, retries, adaptive concurrency."""
