@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).resolve().parents[1] / "data"
+FOLDERS = ("watsonx-history", "vendor-results", "older-pages")
 RUNS = ("official-run1", "official-run2", "vendor-a")
 
 
 def content(name: str) -> bytes:
     """What a file of tests/data holds; its name is given without `.xz`."""
     return lzma.decompress((DATA / f"{name}.xz").read_bytes())
+
+
+def names() -> list[str]:
+    """The files of tests/data that hold recorded facts, without `.xz`."""
+    return [f"{folder}/{path.stem}" for folder in FOLDERS for path in sorted((DATA / folder).glob("*.xz"))]
 
 
 def facts(run: str) -> list[dict[str, Any]]:
@@ -23,8 +29,7 @@ def facts(run: str) -> list[dict[str, Any]]:
 
 def unpack(folder: Path) -> None:
     """Put all files where the tests look for them; the rows of a run get their requests."""
-    for packed in DATA.glob("*/*.xz"):
-        name = str(packed.relative_to(DATA).with_suffix("").as_posix())
+    for name in names():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content(name))
     requests = facts("requests")
