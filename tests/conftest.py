@@ -24,6 +24,7 @@ PROXY_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    parts.missing("material")  # a folder that is named and not there ends the run before it begins
     if config.option.markexpr == "not heavy" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("brief")
 
@@ -45,13 +46,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Close the run by saying what was left out and why; the skips of single tests are counted by reason."""
+    """Close the run by saying what was left out and why, in one line for each reason."""
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
-    if reasons:
-        terminalreporter.section("left out")
     for reason, count in reasons.most_common():
-        terminalreporter.line(f"{count} x {reason}")
+        terminalreporter.line(f"left out: {count} x {reason}")
 
 
 def _needed(item: pytest.Item) -> list[str]:
@@ -88,6 +87,16 @@ def part() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def shared_dir(part: Callable[[str], Path]) -> Path:
-    """The folder with the reference data, for tests marked with `needs("shared")`."""
-    return part("shared")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the recorded facts of tests/data in the form of the older tools' files."""
+    from support.recorded import unpack
+
+    folder = tmp_path_factory.mktemp("recorded")
+    unpack(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def material(part: Callable[[str], Path]) -> Path:
+    """The folder with other people's texts, for tests marked with `needs("material")`."""
+    return part("material")

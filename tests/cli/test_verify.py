@@ -192,7 +192,6 @@ def test_json_goes_to_stdout_alone(tmp_path: Path, vendor: Vendor) -> None:
     assert report["summary"]["rows"]["valid"] == 1
 
 
-@pytest.mark.needs("shared")
 @pytest.mark.parametrize("taken", ["./d.jsonl", "link", "toolcert.toml", "run/records.jsonl"])
 def test_a_report_replaces_nothing_that_the_run_needs(tmp_path: Path, vendor: Vendor, taken: str) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(0)])
@@ -223,8 +222,8 @@ def test_options_that_choose_what_to_ask_have_no_place_in_judging_again(
     assert "--from judges all of a finished run" in result.stderr
 
 
-def test_judging_a_results_file_again_lists_the_difference(shared_dir: Path) -> None:
-    path = str(shared_dir / "data/vendor-results/official-run1.jsonl")
+def test_judging_a_results_file_again_lists_the_difference(recorded: Path) -> None:
+    path = str(recorded / "vendor-results/official-run1.jsonl")
     ours, older = call("verify", "--from", path), call("verify", "--from", path, "--rules", "older")
     assert "(452/453" in ours.stdout
     for number in (13, 44, 365):
@@ -610,9 +609,8 @@ def test_dataset_stats_describes(tmp_path: Path) -> None:
     assert report["expecting"] == 1
 
 
-@pytest.mark.needs("shared")
-def test_dataset_check_of_the_public_requests(shared_dir: Path) -> None:
-    result = call("dataset", "check", str(shared_dir / "data/vendor-results/requests.jsonl"))
+def test_dataset_check_of_the_public_requests(recorded: Path) -> None:
+    result = call("dataset", "check", str(recorded / "vendor-results/requests.jsonl"))
     assert result.exit_code == ExitCode.OK
     lines = [line for line in result.stdout.splitlines() if "dataset.duplicate:" not in line]
     assert [line.split(":")[0] for line in lines] == [f"line {n}" for n in (72, 168, 328, 344, 380)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.recorded import RUNS
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare
@@ -14,13 +15,10 @@ from toolcert.comparison.result import RowKind, Standing, Verdict
 from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.statistics import Rate
 
-pytestmark = pytest.mark.needs("shared")
-
 
 @pytest.fixture(scope="module")
-def results(shared_dir: Path) -> dict[str, str]:
-    folder = shared_dir / "data" / "vendor-results"
-    return {name: str(folder / f"{name}.jsonl") for name in ("official-run1", "official-run2", "vendor-a")}
+def results(recorded: Path) -> dict[str, str]:
+    return {name: str(recorded / f"vendor-results/{name}.jsonl") for name in RUNS}
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +139,21 @@ def test_figures_apart_for_each_number_of_tools(results):
     vendor = compare([results["official-run2"]], [results["vendor-a"]], CompareOptions(by=By.N_TOOLS)).vendors[0]
     assert {group.name: round(group.cells.n) for group in vendor.groups} == {"1": 363, "2": 148}
     assert sum(group.cells.tp for group in vendor.groups) == vendor.cells.tp
+
+
+@pytest.mark.needs("material")
+def test_the_texts_give_the_figures_of_their_facts(material: Path, against_vendor):
+    folder = material / "data/vendor-results"
+    official, vendor = (
+        [str(folder / f"official-run{number}.jsonl") for number in (2, 1)],
+        str(folder / "vendor-a.jsonl"),
+    )
+    of_texts = compare(official, [vendor]).vendors[0]
+    assert of_texts.cells == against_vendor.cells
+    assert of_texts.schema == against_vendor.schema
+    assert of_texts.tokens == against_vendor.tokens
+    assert of_texts.figures == against_vendor.figures
+    assert of_texts.tests == against_vendor.tests
 
 
 def test_intervals_are_reproducible(results, against_vendor):

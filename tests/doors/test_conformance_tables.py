@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from facts import digest
+from support.recorded import content
+
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = sorted((ROOT / "docs/reference").glob("conformance-*.md"))
 NAMED = re.compile(r"`(test_\w+\.py::test_\w+)`")
@@ -36,14 +39,12 @@ def test_every_test_of_a_door_is_in_a_table() -> None:
     assert ours - named() == set()
 
 
-@pytest.mark.needs("shared")
 @pytest.mark.parametrize("table", TABLES, ids=lambda path: path.stem)
-def test_the_tables_follow_the_headings_of_the_texts(table: Path, shared_dir: Path) -> None:
+def test_the_tables_follow_the_headings_of_the_texts(table: Path) -> None:
     """In the order of the text; a table may join headings, but has none of its own."""
-    text = (shared_dir / f"seeds/{table.stem.removeprefix('conformance-')}.md").read_text("utf-8")
-    headings = [found.strip(" #").lower() for found in re.findall(r"^#+ .+$", text, re.MULTILINE)]
+    headings = content(f"older-pages/{table.stem.removeprefix('conformance-')}.headings").decode().split()
     walked = [
-        part.strip().lower()
+        digest(part.strip().lower())
         for head in re.findall(r"^## (.+)$", table.read_text(), re.MULTILINE)
         for part in head.split(",")
     ]

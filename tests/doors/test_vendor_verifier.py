@@ -95,15 +95,15 @@ def dataset(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.needs("shared")
-def test_every_command_of_the_text_runs_as_written(shared_dir: Path, folder: Path) -> None:
-    text = (shared_dir / "seeds/vendor-verifier.md").read_text("utf-8")
+@pytest.mark.needs("material")
+def test_every_command_of_the_text_runs_as_written(material: Path, recorded: Path, folder: Path) -> None:
+    text = (material / "seeds/vendor-verifier.md").read_text("utf-8")
     (folder / "tool-calls").mkdir()
     for name in ("samples_cleaned_cleaned.jsonl", "tool-calls/samples_cleaned_cleaned.jsonl"):
         write_rows(folder / name, [row(1), row(2)])
     for name in ("official-run1", "vendor-a"):
         target = {"official-run1": "kimi-k2-0905-preview_results", "vendor-a": "gpt-4o-results"}[name]
-        shutil.copyfile(shared_dir / f"data/vendor-results/{name}.jsonl", folder / f"tool-calls/{target}.jsonl")
+        shutil.copyfile(recorded / f"vendor-results/{name}.jsonl", folder / f"tool-calls/{target}.jsonl")
     names = dict.fromkeys(("gpt-4o", "kimi-k2-0905-preview", "moonshotai/kimi-k2-0905"), "faithful")
     with Vendor(models=names, api_key="sk-the-key-0123") as vendor:
         addresses = ("https://api.openai.com/v1", "https://api.moonshot.cn/v1", "https://openrouter.ai/api/v1")
@@ -449,10 +449,10 @@ def test_model_type_forces_an_adapter(folder: Path) -> None:
     assert "generic, kimi" in wrong.stderr
 
 
-@pytest.mark.needs("shared")
-def test_a_model_adapter_is_added_by_the_recipe_of_the_text(shared_dir: Path, folder: Path) -> None:
+@pytest.mark.needs("material")
+def test_a_model_adapter_is_added_by_the_recipe_of_the_text(material: Path, folder: Path) -> None:
     """The package is copied, the two steps are done as written, and the adapter is at work."""
-    text = (shared_dir / "seeds/vendor-verifier.md").read_text("utf-8")
+    text = (material / "seeds/vendor-verifier.md").read_text("utf-8")
     adapter, registration = blocks(text, "python")
     package = folder / "lib/vendor_verifier"
     shutil.copytree(Path(vendor_verifier.__file__).parent, package)

@@ -110,12 +110,11 @@ def test_first_seen_outlives_the_retention(known: WatsonxVendor, folder: Path) -
     assert (registry["first_seen"], registry["last_seen"]) == ("2020-01-01", TODAY.isoformat())
 
 
-@pytest.mark.needs("shared")
-def test_the_older_tools_own_files_are_continued(shared_dir: Path, known: WatsonxVendor, folder: Path) -> None:
+def test_the_older_tools_own_files_are_continued(recorded: Path, known: WatsonxVendor, folder: Path) -> None:
     place = folder / "reports/history"
     place.mkdir(parents=True)
     for name in ("test_results.csv", "models_registry.csv"):
-        shutil.copyfile(shared_dir / "data/watsonx-history" / name, place / name)
+        shutil.copyfile(recorded / "watsonx-history" / name, place / name)
     before = rows(place / "test_results.csv")
     save("--model", GRANITE, "--history-days", "36500")
     after = history(folder, "test_results.csv")

@@ -92,10 +92,10 @@ def row(result: Result, model: str) -> str:
     return next(line for line in result.stdout.splitlines() if line.startswith(model))
 
 
-@pytest.mark.needs("shared")
-def test_every_command_of_the_text_runs_as_written(shared_dir: Path, reachable: WatsonxVendor, folder: Path) -> None:
+@pytest.mark.needs("material")
+def test_every_command_of_the_text_runs_as_written(material: Path, reachable: WatsonxVendor, folder: Path) -> None:
     """URLs and keys are replaced; nothing else."""
-    text = (shared_dir / "seeds/watsonx-tool-tester.md").read_text("utf-8")
+    text = (material / "seeds/watsonx-tool-tester.md").read_text("utf-8")
     (folder / "excludes.txt").write_text(f"# not these\n{GRANITE}\n^ibm/text.*  # a pattern\n\n")
     keys = {"WATSONX_APIKEY": reachable.api_key, "WATSONX_PROJECT_ID": reachable.project_id}
     with LiteLlmVendor(models=["faithful"], master_key="sk-litellm-token") as proxy:
@@ -112,11 +112,9 @@ def test_every_command_of_the_text_runs_as_written(shared_dir: Path, reachable: 
     assert (folder / "detailed_report.html").is_file()
 
 
-@pytest.mark.needs("shared")
-def test_the_python_snippet_of_the_text_runs_as_written(
-    shared_dir: Path, reachable: WatsonxVendor, folder: Path
-) -> None:
-    text = (shared_dir / "seeds/watsonx-tool-tester.md").read_text("utf-8")
+@pytest.mark.needs("material")
+def test_the_python_snippet_of_the_text_runs_as_written(material: Path, reachable: WatsonxVendor, folder: Path) -> None:
+    text = (material / "seeds/watsonx-tool-tester.md").read_text("utf-8")
     (snippet,) = blocks(text, "python")
     values = {"YOUR_API_KEY": reachable.api_key, "YOUR_PROJECT_ID": reachable.project_id, '"model1"': f'"{GRANITE}"'}
     names: dict[str, Any] = {}
@@ -433,9 +431,9 @@ def test_a_real_litellm_proxy(proxied: str, folder: Path) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.needs("proxy")
-@pytest.mark.needs("shared")
-def test_the_litellm_examples_of_the_text_with_a_real_proxy(proxied: str, shared_dir: Path, folder: Path) -> None:
-    text = (shared_dir / "seeds/watsonx-tool-tester.md").read_text("utf-8")
+@pytest.mark.needs("material")
+def test_the_litellm_examples_of_the_text_with_a_real_proxy(proxied: str, material: Path, folder: Path) -> None:
+    text = (material / "seeds/watsonx-tool-tester.md").read_text("utf-8")
     values = {"http://localhost:8000": proxied, "YOUR_TOKEN": MASTER_KEY}
     shell = [replaced(block, values) for block in blocks(text, "bash")]
     walked = [one for block in shell for one in commands(block, "watsonx-tool-tester")]

@@ -39,9 +39,8 @@ def write(path: Path, found: list[dict[str, str]], columns: tuple[str, ...] = RE
     return path
 
 
-@pytest.mark.needs("shared")
-def test_the_real_history_imports_and_exports_unchanged(location: str, shared_dir: Path, tmp_path: Path) -> None:
-    source = shared_dir / "data" / "watsonx-history"
+def test_the_real_history_imports_and_exports_unchanged(location: str, recorded: Path, tmp_path: Path) -> None:
+    source = recorded / "watsonx-history"
     with HistoryStore(location) as store:
         imported = import_csv(store, source)
         found = list(store.observations())

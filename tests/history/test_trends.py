@@ -135,11 +135,10 @@ def test_a_constant_series_has_no_p_value_to_speak_of() -> None:
     assert walk_range([1.0] * 50)[2] == 1.0
 
 
-@pytest.mark.needs("shared")
-def test_the_real_history_shows_what_happened(shared_dir: Path, tmp_path: Path) -> None:
+def test_the_real_history_shows_what_happened(recorded: Path, tmp_path: Path) -> None:
     """mistral-large never used a result, mistral-medium broke for six days in April, llama-3-3-70b sagged in April."""
     with HistoryStore(str(tmp_path / "h")) as store:
-        import_csv(store, shared_dir / "data" / "watsonx-history")
+        import_csv(store, recorded / "watsonx-history")
         found = {one.model: one for one in histories(store.observations(), first="2026-03-26", last="2026-06-24")}
     large = found["mistral-large-2512"]
     assert {day.status for day in large.days} <= {DayStatus.CALLS_ONLY, DayStatus.BROKEN, DayStatus.NOT_TESTED}

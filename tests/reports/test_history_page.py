@@ -124,11 +124,10 @@ def made_days(folder: Path, course: list[Counts]) -> Overview:
         return overview(store, days=len(course))
 
 
-@pytest.mark.needs("shared")
-def test_the_real_history_tells_its_three_stories(shared_dir: Path, tmp_path: Path) -> None:
+def test_the_real_history_tells_its_three_stories(recorded: Path, tmp_path: Path) -> None:
     """mistral-large-2512 calls and never uses a result, mistral-medium-2505 broke, llama-3-3-70b sagged."""
     with HistoryStore(str(tmp_path / "h")) as store:
-        import_csv(store, shared_dir / "data" / "watsonx-history")
+        import_csv(store, recorded / "watsonx-history")
         found = overview(store)
     noted = {(note.models[0], note.word): note for note in notes(found)}
     assert noted["mistral-medium-2505", "broken"].when == "18 to 23 April"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
+VARIABLES = ("CI", "TEST_WITHOUT", "TOOLCERT_TEST_MATERIAL")
 SUITE = """
 import os
 import pytest
@@ -18,8 +20,8 @@ import pytest
 @pytest.mark.needs("axe")
 def test_page(): pass
 
-@pytest.mark.needs("shared")
-def test_data(shared_dir): assert shared_dir.is_dir()
+@pytest.mark.needs("material")
+def test_text(material): assert material.is_dir()
 
 def test_plain():
     assert not [name for name in os.environ if name.startswith("TOOLCERT_") or name.endswith("_API_KEY")]
@@ -28,7 +30,7 @@ def test_plain():
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """A project with the real conftest, an empty cache and no shared folder beside it."""
+    """A project with the real conftest, an empty cache and no material."""
     project = tmp_path / "project"
     (project / "tests").mkdir(parents=True)
     for name in ("conftest.py", "parts.py"):
@@ -41,7 +43,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 def run(suite: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "TEST_WITHOUT")}
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     environment |= {"XDG_CACHE_HOME": str(suite / "cache"), "TOOLCERT_MODEL": "x", "SOME_API_KEY": "y"} | variables
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a quicker start
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
@@ -52,17 +54,52 @@ def test_a_missing_part_skips_its_tests_and_the_run_ends_by_saying_so(suite: Pat
     done = run(suite)
     assert done.returncode == 0, done.stdout
     assert "1 passed, 2 skipped" in done.stdout
-    left_out = done.stdout.partition("left out")[2]
-    assert "1 x axe: axe-core is not among the companions" in left_out
-    assert "1 x shared:" in left_out
+    left_out = [line for line in done.stdout.splitlines() if line.startswith("left out: ")]
+    assert [line.split(":")[1] for line in left_out] == [" 1 x axe", " 1 x material"]
+    assert "axe-core is not among the companions" in left_out[0]
+    assert "TOOLCERT_TEST_MATERIAL" in left_out[1]
 
 
 @pytest.mark.heavy
 def test_a_missing_part_fails_in_ci_unless_it_is_named_as_absent(suite: Path) -> None:
     assert run(suite, CI="true").returncode == 1
-    done = run(suite, CI="true", TEST_WITHOUT="shared axe")
+    done = run(suite, CI="true", TEST_WITHOUT="axe")
     assert (done.returncode, "2 skipped" in done.stdout) == (0, True), done.stdout
-    assert "1 passed, 1 skipped, 1 error" in run(suite, CI="true", TEST_WITHOUT="shared").stdout
+    assert "1 passed, 1 skipped, 1 error" in run(suite, CI="true").stdout
+
+
+@pytest.mark.heavy
+def test_other_peoples_texts_are_left_out_unless_their_folder_is_named(suite: Path, tmp_path: Path) -> None:
+    """CI does not ask for them; but a folder that is named has to hold them."""
+    place = tmp_path / "texts"
+    named = {"CI": "true", "TEST_WITHOUT": "axe", "TOOLCERT_TEST_MATERIAL": str(place)}
+    done = run(suite, **named)
+    assert done.returncode == 4
+    assert "has no folder data/vendor-results" in done.stdout + done.stderr
+    for name in ("data/vendor-results", "seeds"):
+        (place / name).mkdir(parents=True)
+    done = run(suite, **named)
+    assert done.returncode == 0, done.stdout
+    assert "2 passed, 1 skipped" in done.stdout
+
+
+@pytest.mark.heavy
+def test_ci_names_the_folder_beside_the_project_where_there_is_one(suite: Path) -> None:
+    (suite / ".ci").mkdir()
+    shutil.copy(TESTS.parent / ".ci/run", suite / ".ci")
+    (suite / "Makefile").write_text("check test:\n\t@echo $@ [$$TOOLCERT_TEST_MATERIAL]\n")
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+
+    def said() -> str:
+        done = subprocess.run([suite / ".ci/run"], env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    assert said() == "check []\ntest []\n"
+    beside = re.search(r"-d \.\./(\w+)", (suite / ".ci/run").read_text())
+    assert beside is not None
+    place = suite.parent / beside[1]
+    (place / "data").mkdir(parents=True)
+    assert said() == f"check [{place}]\ntest [{place}]\n"
 
 
 def test_a_test_that_needs_a_heavy_part_is_heavy_itself(suite: Path) -> None:

@@ -369,12 +369,12 @@ def test_a_conversation_is_remembered_when_the_model_had_asked_back() -> None:
     ]
 
 
-@pytest.mark.needs("shared")
-def test_real_prompts_in_another_script_are_answered_with_valid_calls(shared_dir: Path) -> None:
+@pytest.mark.needs("material")
+def test_real_prompts_in_another_script_are_answered_with_valid_calls(material: Path) -> None:
     """Replays 512 Chinese requests: most are called, some answered, arguments fit the schema unless that is broken."""
     import jsonschema_rs
 
-    rows = [json.loads(line) for line in (shared_dir / "data/vendor-results/requests.jsonl").open()]
+    rows = [json.loads(line) for line in (material / "data/vendor-results/requests.jsonl").open()]
     thoughts = [think(row) for row in rows]
     assert [think(row) for row in rows[:50]] == thoughts[:50]
     assert 380 <= sum(bool(thought.calls) for thought in thoughts) < len(rows)

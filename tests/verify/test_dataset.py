@@ -92,9 +92,8 @@ def test_reading_a_row_twice_gives_equal_and_unchanged_bodies(tmp_path: Path) ->
     assert [line.body for line in dataset.lines()] == first == rows
 
 
-@pytest.mark.needs("shared")
-def test_the_public_requests_hold_four_double_tools_and_one_broken_schema(shared_dir: Path) -> None:
-    dataset = Dataset(Source(str(shared_dir / "data/vendor-results/requests.jsonl")))
+def test_the_public_requests_hold_four_double_tools_and_one_broken_schema(recorded: Path) -> None:
+    dataset = Dataset(Source(str(recorded / "vendor-results/requests.jsonl")))
     problems = {line.index: [found.code for found in line.findings] for line in dataset.lines() if line.findings}
     double = {index: ["dataset.duplicate_tool"] for index in (72, 168, 328, 380)}
     assert problems == double | {344: ["dataset.bad_schema"]}

@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
 import pytest
 
+from support.recorded import RUNS
 from support.rows import row, write_rows
 from support.verifying import run, timeless
 from toolcert.core.errors import InputError
 from toolcert.runs.encoding import Keep
 from toolcert.simulate import Vendor
-from toolcert.verification.rejudgement import Difference, Rules, rejudge
+from toolcert.verification.rejudgement import Difference, Rejudgement, Rules, rejudge
 
 
-@pytest.mark.needs("shared")
+def changes(found: Rejudgement) -> list[tuple[int, bool | None, bool | None]]:
+    return [(change.row, change.before, change.after) for change in found.differences]
+
+
 @pytest.mark.parametrize(
     ("name", "older", "ours"),
     [("official-run1", (449, 4), (452, 1)), ("official-run2", (447, 4), (450, 1)), ("vendor-a", (434, 1), (434, 0))],
 )
-def test_published_figures(shared_dir: Path, name: str, older: tuple[int, int], ours: tuple[int, int]) -> None:
+def test_published_figures(recorded: Path, name: str, older: tuple[int, int], ours: tuple[int, int]) -> None:
     """By the older rules as published, by ours without what is not the vendor's fault."""
-    path = shared_dir / f"data/vendor-results/{name}.jsonl"
+    path = recorded / f"vendor-results/{name}.jsonl"
     by_older, by_ours = rejudge(path, Rules.OLDER), rejudge(path)
     assert (by_older.summary.rows.valid, by_older.summary.rows.invalid) == older
     assert (by_ours.summary.rows.valid, by_ours.summary.rows.invalid) == ours
     assert by_older.differences == ()
 
 
-@pytest.mark.needs("shared")
-def test_the_difference_is_listed_row_by_row(shared_dir: Path) -> None:
-    official = rejudge(shared_dir / "data/vendor-results/official-run1.jsonl")
-    assert [(change.row, change.before, change.after) for change in official.differences] == [
-        (13, False, True),
-        (44, False, True),
-        (365, False, True),
-    ]
+@pytest.mark.needs("material")
+def test_the_texts_are_judged_as_their_facts(material: Path, recorded: Path) -> None:
+    for name, rules in itertools.product(RUNS, Rules):
+        texts = rejudge(material / f"data/vendor-results/{name}.jsonl", rules)
+        facts = rejudge(recorded / f"vendor-results/{name}.jsonl", rules)
+        assert texts.summary.rows == facts.summary.rows
+        assert changes(texts) == changes(facts)
+
+
+def test_the_difference_is_listed_row_by_row(recorded: Path) -> None:
+    official = rejudge(recorded / "vendor-results/official-run1.jsonl")
+    assert changes(official) == [(13, False, True), (44, False, True), (365, False, True)]
     assert all(change.reason.startswith("args.empty") for change in official.differences)
     assert official.summary.rows.not_measured == 1
     assert official.summary.vendor[0].code == "args.schema.required"
     assert [example.row for example in official.summary.vendor[0].examples] == [176]
-    (change,) = rejudge(shared_dir / "data/vendor-results/vendor-a.jsonl").differences
+    (change,) = rejudge(recorded / "vendor-results/vendor-a.jsonl").differences
     assert (change.row, change.before, change.after) == (344, False, None)
     assert change.reason.startswith("dataset.bad_schema")
 
 
-@pytest.mark.needs("shared")
-def test_the_second_official_run_answered_as_another_model(shared_dir: Path) -> None:
-    summary = rejudge(shared_dir / "data/vendor-results/official-run2.jsonl").summary
+def test_the_second_official_run_answered_as_another_model(recorded: Path) -> None:
+    summary = rejudge(recorded / "vendor-results/official-run2.jsonl").summary
     found = {line.code: line.rows for line in summary.vendor}
     assert found["identity.model_differs"] == 511
 
 
 @pytest.mark.heavy
-@pytest.mark.needs("shared")
-def test_the_512_public_rows_pass_through_verify_and_judging_again(shared_dir: Path, tmp_path: Path) -> None:
+def test_the_512_public_rows_pass_through_verify_and_judging_again(recorded: Path, tmp_path: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
-        dataset = str(shared_dir / "data/vendor-results/requests.jsonl")
+        dataset = str(recorded / "vendor-results/requests.jsonl")
         first = run(dataset, vendor.url, tmp_path / "run", endpoint={"concurrency": 32}).summary
     assert first.rows.lines == first.rows.sent == 512
     assert first.rows.answered == 512
