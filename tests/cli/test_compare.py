@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from compare.making import Row, same_rows, write_results, write_run
+from support.comparison_runs import Row, same_rows, write_results, write_run
 from toolcert.cli.main import cli
 from toolcert.reports.json import CompareReport
 

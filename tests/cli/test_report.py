@@ -114,7 +114,7 @@ def test_a_run_may_hold_its_reports(verify_run: Path) -> None:
 
 
 def test_an_older_results_file_is_not_replaced_by_its_report(tmp_path: Path) -> None:
-    from compare.making import same_rows, write_results
+    from support.comparison_runs import same_rows, write_results
 
     results = write_results(tmp_path / "results.jsonl", same_rows(20))
     before = results.read_bytes()
@@ -144,7 +144,7 @@ def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
 
 
 def test_an_older_results_file_is_judged_and_reported(tmp_path: Path) -> None:
-    from compare.making import same_rows, write_results
+    from support.comparison_runs import same_rows, write_results
 
     results = write_results(tmp_path / "results.jsonl", same_rows(20))
     done = toolcert("report", results, "--csv", "rows.csv", "--html", "page.html")

@@ -10,12 +10,12 @@ import time
 import brotli
 import pytest
 
+from support.http_certificates import KEY, SMALL, Certificates
+from support.http_servers import OK, Dialogue, always, once, post, serving, sized, stalling
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
-from wire.conftest import KEY, SMALL, Certificates
-from wire.servers import OK, Dialogue, always, once, post, serving, sized, stalling
 
 EVENTS = OK + b"Content-Type: text/event-stream\r\n\r\n"
 CHUNKED = OK + b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -14,6 +14,8 @@ import brotli
 import pytest
 
 import toolcert.http.connection as pool_module
+from support.http_certificates import KEY, Certificates
+from support.http_servers import OK, Dialogue, always, once, post, serving, sized
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
@@ -21,8 +23,6 @@ from toolcert.http.body import Body, Caps
 from toolcert.http.client import DirectClient
 from toolcert.http.response import MAX_HEAD, IncomingResponse
 from toolcert.http.url import parse_address
-from wire.conftest import KEY, Certificates
-from wire.servers import OK, Dialogue, always, once, post, serving, sized
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from support.http_servers import always, post, serving, sized
 from toolcert.http.client import Client
 from toolcert.http.loop import run
-from wire.servers import always, post, serving, sized
 
 
 def test_the_result_comes_back_and_errors_come_through() -> None:

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
+from support.http_certificates import Certificates
+from support.http_servers import Dialogue, always, post, serving, sized
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.http.client import Client
 from toolcert.http.proxy import Proxies
 from toolcert.http.url import parse_address
-from wire.conftest import Certificates
-from wire.servers import Dialogue, always, post, serving, sized
 
 
 async def test_a_plain_request_goes_through_the_proxy_whole(monkeypatch: pytest.MonkeyPatch) -> None:

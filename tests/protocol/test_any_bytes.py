@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.examples import examples
+from support.sse_streams import DONE, FIRST, LAST, USED, call_stream, calls, chunk, event, piece, read, stream, weather
 from toolcert.core.replies import Reply
 from toolcert.http.body import Body, Caps
 from toolcert.http.response import IncomingResponse
-from wire.streams import DONE, FIRST, LAST, USED, call_stream, calls, chunk, event, piece, read, stream, weather
 
 STREAMS = [
     stream(FIRST, *weather(), LAST, USED),

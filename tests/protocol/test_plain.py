@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from support.sse_streams import USAGE, codes, evidence, read
 from toolcert.core.replies import CallsField, Reply
 from toolcert.core.requests import RequestKind
-from wire.streams import USAGE, codes, evidence, read
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Paris"}'}}
 

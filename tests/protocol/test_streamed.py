@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.replies import CallsField, Reply
-from toolcert.core.requests import RequestKind
-from wire.streams import (
+from support.sse_streams import (
     DONE,
     FIRST,
     LAST,
@@ -28,6 +25,9 @@ from wire.streams import (
     stream,
     weather,
 )
+from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.replies import CallsField, Reply
+from toolcert.core.requests import RequestKind
 
 FAITHFUL = stream(FIRST, *weather(), LAST, USED)
 TEXT = [chunk({"role": "assistant", "content": ""}), chunk({"content": "Hel"}), chunk({"content": "lo"})]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from compare.making import Row, write_run
 from reports.hostile import HOSTILE
+from support.comparison_runs import Row, write_run
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Comparison

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
-from compare.making import Row, write_run
 from reports.samples import probe_summary
+from support.comparison_runs import Row, write_run
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Comparison, Verdict
 from toolcert.probes.summary.scorecard import Cell, CellState

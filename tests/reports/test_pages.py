@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from compare.making import Row, write_run
 from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE
 from reports.samples import probe_summary
 from reports.verify_samples import write_verify_run
+from support.comparison_runs import Row, write_run
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Comparison
 from toolcert.reports.display_text import visible

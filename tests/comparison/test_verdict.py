@@ -7,7 +7,7 @@ import re
 import msgspec
 import pytest
 
-from compare.making import Row, same_rows, write_run
+from support.comparison_runs import Row, same_rows, write_run
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import VendorComparison, Verdict

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from support.http_certificates import KEY
+from support.http_servers import always, post, serving, sized
 from toolcert.core.exchanges import Exchange
 from toolcert.core.requests import Request
 from toolcert.core.secrets import HIDDEN, Eraser, Secret
 from toolcert.http.base import HttpClient
 from toolcert.protocol.redaction import erased_payload
 from toolcert.protocol.reply import read_reply
-from wire.conftest import KEY
-from wire.servers import always, post, serving, sized
 
 ERASER = Eraser([Secret(KEY, source="test")])
 

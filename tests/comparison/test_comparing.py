@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from compare.making import Row, same_rows, write_results, write_run
+from support.comparison_runs import Row, same_rows, write_results, write_run
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare, measured_noise

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compare.making import Row, same_rows, write_results, write_run
+from support.comparison_runs import Row, same_rows, write_results, write_run
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Sign, VendorComparison
 

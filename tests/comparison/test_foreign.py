@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 
-from compare.making import Row, write_results
+from support.comparison_runs import Row, write_results
 from toolcert.comparison.read import older_file as foreign
 from toolcert.comparison.read.older_file import Reading, quick_hashes, read_results
 from toolcert.comparison.read.older_row import Call, Function, decode_answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compare.making import same_rows, write_results, write_run
+from support.comparison_runs import same_rows, write_results, write_run
 from toolcert.comparison.baseline import bless, find_blessing
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.pipeline import compare

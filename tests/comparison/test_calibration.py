@@ -8,7 +8,7 @@ from array import array
 
 import pytest
 
-from compare.making import Deployment
+from support.comparison_runs import Deployment
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.judge.measurement import basis_of
 from toolcert.comparison.match.pairs import Pairing

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compare.making import Row, write_results
+from support.comparison_runs import Row, write_results
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare

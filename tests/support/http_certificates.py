@@ -1,0 +1,61 @@
+"""Certificates of a test authority, and the key that the tests of HTTP clients send."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import ssl
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from toolcert.http.body import Caps
+
+KEY = "sk-very-secret-0123456789"
+SMALL = Caps(payload=20_000, line=5_000)
+
+
+class Certificates(NamedTuple):
+    """A server's certificate, the authority that signed it, and another authority."""
+
+    server: ssl.SSLContext
+    authority: Path
+    stranger: Path
+
+
+class Authority:
+    def __init__(self, name: str) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        self._certificate = self._sign(self._name, self._key.public_key(), authority=True)
+
+    def save(self, path: Path) -> Path:
+        path.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
+        return path
+
+    def issue(self, path: Path) -> Path:
+        """A certificate for this machine, with its key."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+        certificate = self._sign(name, key.public_key(), authority=False)
+        private = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+        return path
+
+    def _sign(self, name: x509.Name, key: ec.EllipticCurvePublicKey, *, authority: bool) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.UTC)
+        names = x509.SubjectAlternativeName(
+            [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        )
+        builder = x509.CertificateBuilder().subject_name(name).issuer_name(self._name).public_key(key)
+        builder = builder.serial_number(x509.random_serial_number())
+        builder = builder.not_valid_before(now - datetime.timedelta(days=1))
+        builder = builder.not_valid_after(now + datetime.timedelta(days=1))
+        builder = builder.add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        return builder.add_extension(names, critical=False).sign(self._key, hashes.SHA256())
