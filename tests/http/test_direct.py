@@ -19,9 +19,8 @@ from support.http_servers import OK, Dialogue, always, once, post, serving, size
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
-from toolcert.http.body import Body, Caps
 from toolcert.http.client import DirectClient
-from toolcert.http.response import MAX_HEAD, IncomingResponse
+from toolcert.http.response import MAX_HEAD, Body, Caps, IncomingResponse
 from toolcert.http.url import parse_address
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.http_servers import always, post, serving, sized
 from toolcert.http.client import Client
-from toolcert.http.loop import run
+from toolcert.http.connection import run
 
 
 def test_the_result_comes_back_and_errors_come_through() -> None:

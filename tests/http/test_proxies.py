@@ -13,8 +13,7 @@ from support.http_servers import Dialogue, always, post, serving, sized
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.http.client import Client
-from toolcert.http.proxy import Proxies
-from toolcert.http.url import parse_address
+from toolcert.http.url import Proxies, parse_address
 
 
 async def test_a_plain_request_goes_through_the_proxy_whole(monkeypatch: pytest.MonkeyPatch) -> None:

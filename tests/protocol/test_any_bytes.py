@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.sse_streams import DONE, FIRST, LAST, USED, call_stream, calls, chunk, event, piece, read, stream, weather
 from toolcert.core.replies import Reply
-from toolcert.http.body import Body, Caps
-from toolcert.http.response import IncomingResponse
+from toolcert.http.response import Body, Caps, IncomingResponse
 
 STREAMS = [
     stream(FIRST, *weather(), LAST, USED),

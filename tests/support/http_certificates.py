@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from toolcert.http.body import Caps
+from toolcert.http.response import Caps
 
 KEY = "sk-very-secret-0123456789"
 SMALL = Caps(payload=20_000, line=5_000)

@@ -117,7 +117,7 @@ async def open_sessions(
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run to the end on the fastest loop there is."""
-    from toolcert.http.loop import run
+    from toolcert.http.connection import run
 
     if _inside_a_loop():
         coroutine.close()

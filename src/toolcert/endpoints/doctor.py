@@ -25,8 +25,7 @@ from toolcert.endpoints.model_selection import told_models
 from toolcert.endpoints.presets import presets
 from toolcert.endpoints.session import EndpointSession
 from toolcert.http.connection import tls_context
-from toolcert.http.proxy import PROXY_REMEDY, Proxies, without_credentials
-from toolcert.http.url import Origin, parse_address
+from toolcert.http.url import PROXY_REMEDY, Origin, Proxies, parse_address, without_credentials
 from toolcert.protocol.reply import read_reply
 
 

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.events import (
@@ -19,12 +20,145 @@ from toolcert.core.events import (
     RunStarted,
     RunStopping,
 )
-from toolcert.core.exchanges import Attempt
+from toolcert.core.exchanges import Attempt, Exchange
 from toolcert.core.records import ProbeFacts, Record, RowFacts
-from toolcert.engine.budget import LAST_FAULT, Budget, BudgetedSession, BudgetSpent
-from toolcert.engine.interfaces import Plan, Session, Work
+from toolcert.core.requests import Request
+from toolcert.core.targets import ModelInfo
+from toolcert.engine.interfaces import OnAttempt, Plan, Session, Work
 from toolcert.engine.outage import OutageWatch
-from toolcert.engine.queue import CaseQueue
+
+LAST_FAULT = " after: "
+"""In the reason of a skipped case, before the fault that its last request met."""
+
+
+class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
+    """No request is left for this run; the message is the last answer's fault, where there was one."""
+
+    def __init__(self, after: str = "", attempts: int = 0) -> None:
+        super().__init__(after)
+        self.attempts = attempts
+        """Requests that were sent for the case before."""
+
+
+class Budget:
+    """Requests left; retries count as requests."""
+
+    def __init__(self, requests: int | None) -> None:
+        self._left = requests
+        self.limit = requests
+
+    @property
+    def spent(self) -> bool:
+        return self._left is not None and self._left <= 0
+
+    def take(self, after: str = "", attempts: int = 0) -> None:
+        """Set one request aside before it is sent; BudgetSpent where none is left."""
+        if self.spent:
+            raise BudgetSpent(after, attempts)
+        if self._left is not None:
+            self._left -= 1
+
+    def give_back(self) -> None:
+        """The request that was set aside is not needed."""
+        if self._left is not None:
+            self._left += 1
+
+
+class BudgetedSession:
+    """A session that stops asking when the run's budget is spent."""
+
+    def __init__(self, session: Session, budget: Budget) -> None:
+        self._session = session
+        self._budget = budget
+
+    async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+        self._budget.take()
+
+        def counted(attempt: Attempt) -> None:
+            if on_attempt is not None:
+                on_attempt(attempt)
+            if attempt.fault is not None:
+                # For the attempt that may follow: once it is sent it is too late to ask.
+                self._budget.take(attempt.fault.message, attempt.number)
+
+        exchange = await self._session.ask(request, on_attempt=counted)
+        if exchange.fault is not None:
+            self._budget.give_back()
+        return exchange
+
+    async def models(self) -> list[ModelInfo]:
+        self._budget.take()
+        return await self._session.models()
+
+
+class CaseQueue:
+    """Hands cases to workers; a worker that finds none waits until one is released or all is done."""
+
+    def __init__(self, sources: Mapping[str, Iterator[Case]]) -> None:
+        self._sources = dict(sources)
+        self._released: dict[str, deque[Case]] = {name: deque() for name in sources}
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {name: deque() for name in sources}
+        self._taken = 0
+        """Cases given out and not yet done: each may still release others."""
+        self.closed = False
+
+    async def take(self, endpoint: str) -> Case | None:
+        """The next case for a worker of `endpoint`; None when there will be no more."""
+        while not self.closed:
+            case = self._next(endpoint)
+            if case is not None:
+                self._taken += 1
+                return case
+            if self._taken == 0 and not self._anything_left():
+                self.close()
+                return None
+            await self._released_or_closed(endpoint)
+        return None
+
+    def done(self, released: Iterable[Case]) -> None:
+        """A case taken earlier is done and released these."""
+        for case in released:
+            self._released[case.endpoint].append(case)
+            self._wake(case.endpoint)
+        self._taken -= 1
+        if self._taken == 0 and not self._anything_left():
+            self.close()
+
+    def close(self) -> None:
+        """Give out nothing more and let waiting workers go home."""
+        self.closed = True
+        for name in self._waiting:
+            while self._waiting[name]:
+                self._wake(name)
+
+    def _next(self, endpoint: str) -> Case | None:
+        released = self._released[endpoint]
+        if released:
+            return released.popleft()
+        source = self._sources.get(endpoint)
+        if source is None:
+            return None
+        case = next(source, None)
+        if case is None:
+            del self._sources[endpoint]
+        return case
+
+    def _anything_left(self) -> bool:
+        return bool(self._sources) or any(self._released.values())
+
+    async def _released_or_closed(self, endpoint: str) -> None:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[endpoint].append(future)
+        await future
+
+    def _wake(self, endpoint: str) -> None:
+        waiting = self._waiting[endpoint]
+        while waiting:
+            future = waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+                return
+
 
 GRACE_SECONDS = 5.0
 """Long enough for most answers under way, short enough for a person who pressed a key."""

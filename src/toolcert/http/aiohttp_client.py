@@ -21,11 +21,10 @@ from toolcert.http.base import (
     unconnected,
     unresolved,
 )
-from toolcert.http.body import ACCEPTED, Body, Caps, CodingError
 from toolcert.http.connection import IDLE_SECONDS, tls_context
-from toolcert.http.proxy import Proxies
 from toolcert.http.redirect import follow
-from toolcert.http.url import parse_address
+from toolcert.http.response import ACCEPTED, Body, Caps, CodingError
+from toolcert.http.url import Proxies, parse_address
 from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
 
 

@@ -16,12 +16,10 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import Fault, Timing
 from toolcert.core.secrets import Eraser
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
-from toolcert.http.body import ACCEPTED, Body, Caps
 from toolcert.http.connection import Connection, Pool, open_connection, tls_context
-from toolcert.http.proxy import Proxies
 from toolcert.http.redirect import REDIRECTS, follow
-from toolcert.http.response import IncomingResponse
-from toolcert.http.url import Address, Origin, parse_address
+from toolcert.http.response import ACCEPTED, Body, Caps, IncomingResponse
+from toolcert.http.url import Address, Origin, Proxies, parse_address
 from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
 
 

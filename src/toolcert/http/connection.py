@@ -1,15 +1,17 @@
-"""Connections to a server: opened (name, address, TLS), used for one request at a time, and kept alive in a pool."""
+"""Connections to a server: opened (name, address, TLS), used for one request at a time, pooled; their event loop."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import select
 import socket
 import ssl
 import sys
 from collections import deque
+from collections.abc import Callable, Coroutine
 from time import monotonic
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import aiohappyeyeballs
 
@@ -328,3 +330,21 @@ class Pool:
             connection.abort()
         self._busy.clear()
         self._idle.clear()
+
+
+Result = TypeVar("Result")
+
+
+def run(main: Coroutine[Any, Any, Result]) -> Result:
+    """Run `main` to its end, on uvloop where it exists (it does not on Windows)."""
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        return runner.run(main)
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the loop; None means the standard one."""
+    if importlib.util.find_spec("uvloop") is None:
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from toolcert.core.errors import UsageError
 from toolcert.core.values import JsonObject
-from toolcert.http.loop import loop_factory
+from toolcert.http.connection import loop_factory
 from toolcert.simulate.backend import Backend, Latency, Outage, RateLimit
 from toolcert.simulate.backend import latency as read_latency
 from toolcert.simulate.server import OpenAiFace

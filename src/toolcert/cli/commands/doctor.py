@@ -33,7 +33,7 @@ def doctor(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     toolcert doctor localhost:8000
     toolcert doctor --endpoint openrouter --model qwen/qwen3-coder
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
-    from toolcert.http.loop import run
+    from toolcert.http.connection import run
 
     chosen = chosen_endpoints(settings, endpoints)
     reports = [(choice, run(_examine(choice, quiet=bool(settings.json)))) for choice in chosen]

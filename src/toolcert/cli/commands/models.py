@@ -34,7 +34,7 @@ def models(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     toolcert models openrouter --model 'qwen/*'
     toolcert models --base-url https://api.example.com/v1 --api-key-env MY_KEY --json -
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
-    from toolcert.http.loop import run
+    from toolcert.http.connection import run
 
     chosen = chosen_endpoints(settings, endpoints)
     listings = run(_list_all(chosen))

@@ -21,7 +21,7 @@ from toolcert.core.values import JsonObject
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.dialects.error_answer import is_html, read_error_text
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
-from toolcert.http.proxy import PROXY_REMEDY, THE_PROXY
+from toolcert.http.url import PROXY_REMEDY, THE_PROXY
 from toolcert.protocol.unicode import NOT_JSON
 
 _KINDS = {

@@ -15,7 +15,7 @@ from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.statistics import certainty, pass_all, pass_any, reaches
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import kind_of
-from toolcert.engine.budget import LAST_FAULT
+from toolcert.engine.local import LAST_FAULT
 from toolcert.probes.run.schedule import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
 from toolcert.probes.summary.scorecard import (
     Cell,

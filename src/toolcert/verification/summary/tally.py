@@ -15,7 +15,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
 from toolcert.diagnose import kind_of
-from toolcert.engine.budget import LAST_FAULT
+from toolcert.engine.local import LAST_FAULT
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
 from toolcert.verification.summary.breakdown import Kind, Kinds, Moments, Slices, ToolTallies
