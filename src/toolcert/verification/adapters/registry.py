@@ -54,7 +54,8 @@ def load_adapter(reference: str) -> str:
     adapter = getattr(_module(Path(path)), name, None)
     if not (isinstance(adapter, type) and issubclass(adapter, ModelAdapter)):
         raise ConfigurationError(
-            f"{path} has no adapter {name}.", remedy="Derive the class from toolcert.verification.adapters.ModelAdapter."
+            f"{path} has no adapter {name}.",
+            remedy="Derive the class from toolcert.verification.adapters.ModelAdapter.",
         )
     register_adapter(reference, adapter)
     return reference
