@@ -1,0 +1,94 @@
+"""The rule that decides, word by word."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from toolcert.core.statistics import wilson
+from toolcert.core.verdict import Ability, Coverage, Fault, Word, decide
+
+FULL = Coverage(measured=100, planned=100)
+
+
+def core(k: int, n: int, **more: object) -> Ability:
+    return Ability(name="basic", title="calls a tool", k=k, n=n, core=True, **more)  # type: ignore[arg-type]
+
+
+def streamed(k: int, n: int, **more: object) -> Ability:
+    return Ability(name="streaming", title="calls when streamed", k=k, n=n, **more)  # type: ignore[arg-type]
+
+
+CUT = Fault(code="stream.cut", title="The stream ends early.", k=5, n=5)
+
+
+@pytest.mark.parametrize(
+    ("abilities", "faults", "coverage", "word"),
+    [
+        ([core(35, 35), streamed(35, 35)], [], FULL, Word.CERTIFIED),
+        ([core(35, 35), streamed(34, 35)], [], FULL, Word.PASSES),
+        ([core(5, 5)], [], FULL, Word.PASSES),
+        ([core(35, 35), streamed(35, 35)], [CUT], FULL, Word.PARTIAL),
+        ([core(35, 35), streamed(0, 35)], [], FULL, Word.PARTIAL),
+        ([core(35, 35), streamed(0, 35, asked_for=False)], [], FULL, Word.CERTIFIED),
+        ([core(35, 35), streamed(0, 0, refused=5)], [], FULL, Word.PARTIAL),
+        ([core(0, 5)], [], FULL, Word.FAILS),
+        ([core(20, 35)], [], FULL, Word.FAILS),
+        ([core(4, 5)], [], FULL, Word.UNDECIDED),
+        ([core(4, 5), streamed(0, 5)], [CUT], FULL, Word.UNDECIDED),
+        ([core(5, 5), streamed(4, 5)], [], FULL, Word.UNDECIDED),
+        ([core(0, 0, refused=5)], [], FULL, Word.UNSUPPORTED),
+        ([core(0, 0)], [], Coverage(), Word.NOT_MEASURED),
+        ([], [], FULL, Word.NOT_MEASURED),
+        ([core(56, 56)], [], Coverage(measured=64, planned=300), Word.UNDECIDED),
+        ([core(0, 56)], [], Coverage(measured=64, planned=300), Word.FAILS),
+        ([core(95, 95)], [], Coverage(measured=95, planned=100), Word.CERTIFIED),
+        ([core(94, 94)], [], Coverage(measured=94, planned=100), Word.UNDECIDED),
+    ],
+)
+def test_each_word_of_the_table(abilities: list[Ability], faults: list[Fault], coverage: Coverage, word: Word) -> None:
+    verdict = decide(abilities, faults, coverage=coverage)
+    assert verdict.word is word
+    assert verdict.good == (word in (Word.CERTIFIED, Word.PASSES))
+
+
+def test_good_rates_never_outvote_a_reproduced_error() -> None:
+    verdict = decide([core(1000, 1000), streamed(1000, 1000)], [CUT], coverage=FULL)
+    assert verdict.word is Word.PARTIAL
+    assert "stream.cut in 5 of 5" in verdict.reason
+    assert not verdict.meets()
+
+
+def test_a_fault_that_the_user_allows_may_stand() -> None:
+    assert decide([core(5, 5)], [CUT], coverage=FULL, allowed=["stream.cut"]).word is Word.PASSES
+    assert decide([core(5, 5)], [CUT], coverage=FULL, allowed=["stream"]).word is Word.PASSES
+    assert decide([core(5, 5)], [CUT], coverage=FULL, allowed=["stream.c"]).word is Word.PARTIAL
+
+
+def test_a_fault_in_every_unstreamed_call_fails() -> None:
+    fault = Fault(code="call.id_missing", title="Calls have no id.", k=5, n=5, core=True)
+    assert decide([core(5, 5)], [fault], coverage=FULL).word is Word.FAILS
+    rare = Fault(code="call.id_missing", title="Calls have no id.", k=2, n=40, core=True)
+    assert decide([core(40, 40)], [rare], coverage=FULL).word is Word.PARTIAL
+
+
+def test_passes_says_how_many_runs_would_certify() -> None:
+    verdict = decide([core(5, 5)], coverage=FULL)
+    assert verdict.runs_to_certify == 35
+    assert verdict.sentence == "passes: 5 of 5; 35 clean runs of each would certify"
+    assert verdict.meets()
+    assert not verdict.meets(Word.CERTIFIED)
+
+
+@pytest.mark.parametrize("threshold", [0.9, 0.99])
+def test_an_ability_at_the_threshold_is_rarely_certified(threshold: float) -> None:
+    """Exact, over every number of runs up to 400: never in more than 5 % of runs."""
+    for n in range(1, 400):
+        certified = 0.0
+        for k in range(n, -1, -1):
+            interval = wilson(k, n)
+            if interval is None or interval.lower < threshold:
+                break
+            certified += math.comb(n, k) * threshold**k * (1 - threshold) ** (n - k)
+        assert certified <= 0.05, n
