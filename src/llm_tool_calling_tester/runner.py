@@ -22,10 +22,11 @@ from toolcert.api.endpoint import unfinished_run
 from toolcert.core.cases import Case
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
+from toolcert.core.exchanges import OnAttempt
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, Record
 from toolcert.core.targets import ModelInfo
-from toolcert.engine.interfaces import OnAttempt, Session
+from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.runs.files import write_whole
 from toolcert.runs.provenance import new_run_id, without_secrets

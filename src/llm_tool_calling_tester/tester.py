@@ -14,13 +14,12 @@ from llm_tool_calling_tester.statuses import result_of
 from toolcert.api.endpoint import Endpoint
 from toolcert.core.cases import Case
 from toolcert.core.errors import NothingMeasuredError
-from toolcert.core.exchanges import Attempt
+from toolcert.core.exchanges import Attempt, OnAttempt
 from toolcert.core.records import Detail
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
-from toolcert.engine.interfaces import OnAttempt
 from toolcert.http.retry import RetryPolicy
 from toolcert.probes.base import Probe
 from toolcert.probes.calling.basic import Basic

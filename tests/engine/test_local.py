@@ -10,11 +10,11 @@ import pytest
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
-from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
+from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
-from toolcert.engine.interfaces import OnAttempt, Session
+from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 
 BUSY = Fault(kind=FaultKind.RATE_LIMITED, message="busy", status=429)

@@ -198,7 +198,7 @@ def test_an_answer_is_freed_without_the_garbage_collector() -> None:
     gc.disable()
     try:
         answer = IncomingResponse(Watched(Caps()))
-        seen = weakref.ref(answer.intake)
+        seen = weakref.ref(answer.body)
         assert answer.feed(sized(b"{}"), 1.0)
         del answer
         assert seen() is None

@@ -50,8 +50,8 @@ def cut(data: bytes, cuts: list[int]) -> list[bytes]:
 def test_one_byte_at_a_time_gives_the_same_answer(payload: bytes) -> None:
     wire = in_http_chunks(payload, 50)
     answer = answer_to(wire[place : place + 1] for place in range(len(wire)))
-    assert (answer.status, answer.fault, answer.intake.event_stream) == (200, None, True)
-    assert answer.intake.payload() == payload
+    assert (answer.status, answer.fault, answer.body.event_stream) == (200, None, True)
+    assert answer.body.payload() == payload
 
 
 @pytest.mark.parametrize("payload", STREAMS)
@@ -60,9 +60,9 @@ def test_a_cut_at_any_single_byte_gives_the_same_answer(payload: bytes) -> None:
     expected = read(payload)
     for place in range(1, len(wire)):
         answer = answer_to((wire[:place], wire[place:]))
-        assert answer.intake.payload() == payload
-        assert answer.intake.first_token is not None
-    assert read(answer.intake.payload()) == expected
+        assert answer.body.payload() == payload
+        assert answer.body.first_token is not None
+    assert read(answer.body.payload()) == expected
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -70,7 +70,7 @@ def test_a_cut_at_any_single_byte_gives_the_same_answer(payload: bytes) -> None:
 def test_any_cutting_gives_the_same_reply(payload: bytes, size: int, cuts: list[int]) -> None:
     answer = answer_to(cut(in_http_chunks(payload, size), cuts))
     assert answer.ended
-    assert read(answer.intake.payload()) == read(payload)
+    assert read(answer.body.payload()) == read(payload)
 
 
 def assert_sound(reply: Reply) -> None:

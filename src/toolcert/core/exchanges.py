@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from typing import TypeAlias
 
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
@@ -61,6 +63,10 @@ class Attempt(Value):
     """Seconds the server asked us to wait."""
     waited: float = 0.0
     """Seconds waited before this attempt because of the one before."""
+
+
+OnAttempt: TypeAlias = Callable[[Attempt], None]
+"""Is told of every attempt at the moment it ends."""
 
 
 class Exchange(Value):

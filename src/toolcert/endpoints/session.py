@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Coroutine, Mapping
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Any, Self
 
 import msgspec
 
 from toolcert.core.errors import ConfigurationError, ToolcertError, UnauthorisedError
-from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind
+from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.dialects.adaptation import without_parameter
@@ -45,8 +45,6 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The response headers that help to understand an answer; never a cookie."""
     return {name: value for name, value in headers.items() if name in _KEPT_HEADERS or name.startswith(_KEPT_PREFIXES)}
 
-
-OnAttempt: TypeAlias = Callable[[Attempt], None]
 
 MOST_ADAPTATIONS = 3
 """Reasoning models refuse up to three sampling parameters, one per answer."""
@@ -101,7 +99,12 @@ class PendingRequest:
         session = self._session
         async with session.limiter.slot() as queued:
             started_at, started = time.time(), time.monotonic()
-            response = await self._send()
+            try:
+                self._credentials = await session.credentials()
+            except ToolcertError as error:
+                response = HttpResponse(fault=_fault_of(error))
+            else:
+                response = await session.client.send(_with_headers(self._http, self._credentials))
         fault = response.fault
         if fault is None and response.status is not None and response.status >= 300:
             fault = session.dialect.read_error(response)
@@ -109,13 +112,6 @@ class PendingRequest:
         if fault is not None and is_overload(response.status, response.headers):
             session.limiter.overloaded(self._attempts[-1].retry_after, started=started)
         return response, fault
-
-    async def _send(self) -> HttpResponse:
-        try:
-            self._credentials = await self._session.credentials()
-        except ToolcertError as error:
-            return HttpResponse(fault=_fault_of(error))
-        return await self._session.client.send(_with_headers(self._http, self._credentials))
 
     def _record(self, response: HttpResponse, fault: Fault | None, queued: float, started_at: float) -> None:
         timing = response.timing if not queued else msgspec.structs.replace(response.timing, queue=queued)
@@ -244,9 +240,9 @@ class EndpointSession:
         self._patient = RetryingClient(client, self.policy)
         self._refused: dict[str, tuple[str, ...]] = {}
 
-    async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+    def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Coroutine[Any, Any, Exchange]:
         """Send the request until it is answered or no longer worth trying; every attempt is recorded."""
-        return await PendingRequest(self, request, on_attempt).run()
+        return PendingRequest(self, request, on_attempt).run()
 
     async def models(self) -> list[ModelInfo]:
         """The models the endpoint lists."""

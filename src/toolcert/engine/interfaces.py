@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
 from toolcert.core.cases import Case
-from toolcert.core.exchanges import Attempt, Exchange
+from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
-
-OnAttempt: TypeAlias = Callable[[Attempt], None]
 
 
 class Session(Protocol):

@@ -8,6 +8,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.events import (
@@ -20,11 +21,11 @@ from toolcert.core.events import (
     RunStarted,
     RunStopping,
 )
-from toolcert.core.exchanges import Attempt, Exchange
+from toolcert.core.exchanges import Attempt, Exchange, OnAttempt
 from toolcert.core.records import ProbeFacts, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
-from toolcert.engine.interfaces import OnAttempt, Plan, Session, Work
+from toolcert.engine.interfaces import Plan, Session, Work
 from toolcert.engine.outage import OutageWatch
 
 LAST_FAULT = " after: "
@@ -248,25 +249,23 @@ class LocalEngine:
         session = self._sessions[endpoint]
         while (case := await queue.take(endpoint)) is not None:
             self._emit(CaseStarted(case=case))
-            record = await self._perform(case, work, session)
+            if reason := self._not_asked(case):
+                # Without this pause the rest of a long plan would be skipped in one go, deaf to Ctrl-C.
+                await asyncio.sleep(0)
+                record = skipped(case, reason)
+            else:
+                try:
+                    record = await work.perform(case, session, partial(self._attempted, case))
+                except BudgetSpent as spent:
+                    last = f"{LAST_FAULT}{spent}" if str(spent) else ""
+                    record = skipped(case, f"{self._over_budget}{last}", attempts=spent.attempts)
             if self._watch is not None:
                 self._watch.saw(record)
             self._emit(CaseFinished(record=record))
             queue.done(plan.after(record))
 
-    async def _perform(self, case: Case, work: Work, session: Session) -> Record:
-        if reason := self._not_asked(case):
-            await asyncio.sleep(0)  # the rest of a long plan would otherwise be skipped in one go, deaf to Ctrl-C
-            return skipped(case, reason)
-
-        def on_attempt(attempt: Attempt) -> None:
-            self._emit(AttemptMade(case=case, attempt=attempt))
-
-        try:
-            return await work.perform(case, session, on_attempt)
-        except BudgetSpent as spent:
-            last = f"{LAST_FAULT}{spent}" if str(spent) else ""
-            return skipped(case, f"{self._over_budget}{last}", attempts=spent.attempts)
+    def _attempted(self, case: Case, attempt: Attempt) -> None:
+        self._emit(AttemptMade(case=case, attempt=attempt))
 
     def _not_asked(self, case: Case) -> str:
         """Why a case is not to be asked at all; empty where it is."""

@@ -9,7 +9,7 @@ from time import monotonic
 
 import aiohttp
 
-from toolcert.core.exchanges import Fault, FaultKind, Timing
+from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.secrets import Eraser
 from toolcert.http.base import (
     HttpRequest,
@@ -22,29 +22,28 @@ from toolcert.http.base import (
     unresolved,
 )
 from toolcert.http.connection import IDLE_SECONDS, tls_context
-from toolcert.http.redirect import follow
-from toolcert.http.response import ACCEPTED, Body, Caps, CodingError
+from toolcert.http.redirect import next_hop
+from toolcert.http.response import ACCEPTED, Body, Caps, CodingError, as_response
 from toolcert.http.url import Proxies, parse_address
-from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
 
 
 class AiohttpAttempt:
     """Sends one request through a session and keeps account of what happens."""
 
-    def __init__(self, request: HttpRequest, started: float, intake: Body, proxy: str = "") -> None:
+    def __init__(self, request: HttpRequest, started: float, body: Body, proxy: str = "") -> None:
         """`proxy` is how faults call the proxy in between, if there is one."""
         self._request = request
         self._proxy = proxy
         self._started = started
-        self._intake = intake
+        self.body = body
         self._watch = asyncio.timeout(None)
         self._limit = timed_out("the answer was not complete", request.timeouts.total)
         """What it means if the watch goes off now."""
-        self._status: int | None = None
-        self._headers: dict[str, str] = {}
-        self._fault: Fault | None = None
+        self.status: int | None = None
+        self.headers: dict[str, str] = {}
+        self.fault: Fault | None = None
         self._connected: float | None = None
-        self._first_byte: float | None = None
+        self.first_byte: float | None = None
         self._last_byte: float | None = None
 
     async def run(self, session: aiohttp.ClientSession, proxy: str | None, tls: ssl.SSLContext | bool) -> None:
@@ -55,7 +54,7 @@ class AiohttpAttempt:
                 self._allow(self._request.timeouts.total, self._limit)
                 await self._exchange(session, proxy, tls)
         except (aiohttp.ClientError, CodingError, OSError) as error:  # a timeout is an OSError
-            self._fault = self._limit if self._watch.expired() else self._describe(error, where)
+            self.fault = self._limit if self._watch.expired() else self._describe(error, where)
 
     def connected(self) -> None:
         """There is a connection: from now on the answer is awaited."""
@@ -76,30 +75,30 @@ class AiohttpAttempt:
             ssl=tls,
             trace_request_ctx=self,
         ) as response:
-            self._first_byte = monotonic()
-            self._status = response.status
-            self._headers = {name.lower(): value for name, value in response.headers.items()}
-            self._intake.expect(self._headers)
+            self.first_byte = monotonic()
+            self.status = response.status
+            self.headers = {name.lower(): value for name, value in response.headers.items()}
+            self.body.expect(self.headers)
             await self._take_in(response)
 
     async def _take_in(self, response: aiohttp.ClientResponse) -> None:
-        intake, seconds = self._intake, self._request.timeouts.between_chunks
-        pause = timed_out("nothing more came", seconds, self._status)
+        body, seconds = self.body, self._request.timeouts.between_chunks
+        pause = timed_out("nothing more came", seconds, self.status)
         self._allow(seconds, pause)
-        while intake.oversized is None and (data := await response.content.readany()):
-            intake.add(data, monotonic())
+        while body.oversized is None and (data := await response.content.readany()):
+            body.add(data, monotonic())
             self._allow(seconds, pause)
-        if intake.oversized is not None:
-            self._fault = oversized(intake.oversized, self._status)
+        if body.oversized is not None:
+            self.fault = oversized(body.oversized, self.status)
             response.close()
         else:
-            intake.finish()
+            body.finish()
             self._last_byte = monotonic()
 
     def _allow(self, seconds: float, limit: Fault) -> None:
         """Set the watch to `seconds` from now, or to the end of the whole attempt if that is sooner."""
         left = self._started + self._request.timeouts.total - monotonic()
-        total = timed_out("the answer was not complete", self._request.timeouts.total, self._status)
+        total = timed_out("the answer was not complete", self._request.timeouts.total, self.status)
         self._limit = limit if seconds < left else total
         self._watch.reschedule(asyncio.get_running_loop().time() + max(0.0, min(seconds, left)))
 
@@ -114,36 +113,20 @@ class AiohttpAttempt:
             text = f"{self._proxy} refuses to connect to {where}: status {error.status}"
             return Fault(kind=FaultKind.CONNECT, message=text)
         if isinstance(error, aiohttp.ClientResponseError):
-            return broken_off(f"what the server sends is not HTTP: {error.message}", self._status)
+            return broken_off(f"what the server sends is not HTTP: {error.message}", self.status)
         if isinstance(error, CodingError):
-            return broken_off(str(error), self._status)
+            return broken_off(str(error), self.status)
         return self._broken()
 
     def _broken(self) -> Fault:
-        if self._status is None:
+        if self.status is None:
             return broken_off("the connection was closed before any answer")
-        text = f"the connection was closed inside the answer, after {self._intake.size} bytes"
-        return broken_off(text, self._status)
+        text = f"the connection was closed inside the answer, after {self.body.size} bytes"
+        return broken_off(text, self.status)
 
     def response(self, eraser: Eraser) -> HttpResponse:
         """What came of it."""
-        timing = Timing(
-            connect=self._since(self._connected),
-            first_byte=self._since(self._first_byte),
-            first_token=self._since(self._intake.first_token),
-            last_byte=self._since(self._last_byte),
-        )
-        return HttpResponse(
-            status=self._status,
-            headers=erased_headers(eraser, self._headers),
-            payload=erased_payload(eraser, self._intake.payload(), event_stream=self._intake.event_stream),
-            event_stream=self._intake.event_stream,
-            timing=timing,
-            fault=None if self._fault is None else erased_fault(eraser, self._fault),
-        )
-
-    def _since(self, moment: float | None) -> float | None:
-        return None if moment is None else moment - self._started
+        return as_response(self, eraser, started=self._started, connected=self._connected, last_byte=self._last_byte)
 
 
 def _unopened(error: Exception, where: str, proxy: str) -> Fault:
@@ -191,13 +174,14 @@ class AiohttpClient:
         if self._tls is None and "https:" in (request.url[:6], (self._proxy(request) or "")[:6]):
             self._tls = tls_context(self._ca_bundle)  # takes tens of milliseconds, which are not the server's
         started = monotonic()
-
-        async def attempt(hop: HttpRequest) -> HttpResponse:
-            passage = AiohttpAttempt(hop, started, Body(self._caps, on_first_token), self._described(hop))
-            await passage.run(session, self._proxy(hop), self._tls or True)
-            return passage.response(self._eraser)
-
-        return await follow(attempt, request, await attempt(request))
+        hops = 0
+        while True:
+            attempt = AiohttpAttempt(request, started, Body(self._caps, on_first_token), self._described(request))
+            await attempt.run(session, self._proxy(request), self._tls or True)
+            following = next_hop(request, attempt.response(self._eraser), hops)
+            if isinstance(following, HttpResponse):
+                return following
+            request, hops = following, hops + 1
 
     async def close(self) -> None:
         """Close all connections."""
@@ -239,12 +223,12 @@ async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHand
 
 
 def _connection_trace() -> aiohttp.TraceConfig:
-    """Tells each passage when it has its connection."""
+    """Tells each attempt when it has its connection."""
 
     async def connected(_session: aiohttp.ClientSession, context: object, _params: object) -> None:
-        passage = getattr(context, "trace_request_ctx", None)
-        if isinstance(passage, AiohttpAttempt):
-            passage.connected()
+        attempt = getattr(context, "trace_request_ctx", None)
+        if isinstance(attempt, AiohttpAttempt):
+            attempt.connected()
 
     trace = aiohttp.TraceConfig()
     trace.on_connection_create_end.append(connected)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from time import monotonic
+from typing import Any
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.exchanges import Fault, Timing
+from toolcert.core.exchanges import Fault
 from toolcert.core.secrets import Eraser
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 from toolcert.http.connection import Connection, Pool, open_connection, tls_context
-from toolcert.http.redirect import REDIRECTS, follow
-from toolcert.http.response import ACCEPTED, Body, Caps, IncomingResponse
+from toolcert.http.redirect import next_hop
+from toolcert.http.response import ACCEPTED, Body, Caps, IncomingResponse, as_response
 from toolcert.http.url import Address, Origin, Proxies, parse_address
-from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
+from toolcert.protocol.redaction import erased_fault
 
 
 class DirectClient:
@@ -41,35 +42,30 @@ class DirectClient:
         if self._tls is None and request.url.startswith("https"):
             self._tls = tls_context(self._ca_bundle)  # takes tens of milliseconds, which are not the server's
         started = monotonic()
-        response = await self._attempt(request, started, on_first_token)
-        if response.status not in REDIRECTS:
-            return response
-
-        async def attempt(hop: HttpRequest) -> HttpResponse:
-            return await self._attempt(hop, started, on_first_token)
-
-        return await follow(attempt, request, response)
+        hops = 0
+        while True:
+            address = parse_address(request.url)
+            content = compose(request, address)
+            connection = await self._connect(address.origin, min(request.timeouts.connect, request.timeouts.total))
+            if isinstance(connection, Fault):
+                return HttpResponse(fault=erased_fault(self._eraser, connection))
+            connected = monotonic()
+            answer = IncomingResponse(Body(self._caps, on_first_token))
+            try:
+                await connection.exchange(content, answer, request.timeouts, started)
+            finally:
+                self._pool.give_back(address.origin, connection)
+            last = connection.touched if answer.ended and answer.fault is None else None
+            response = as_response(answer, self._eraser, started=started, connected=connected, last_byte=last)
+            following = next_hop(request, response, hops)
+            if isinstance(following, HttpResponse):
+                return following
+            request, hops = following, hops + 1
 
     async def close(self) -> None:
         """Close all connections."""
         self._pool.close()
         await asyncio.sleep(0)  # the event loop says goodbye on its next turn
-
-    async def _attempt(
-        self, request: HttpRequest, started: float, on_first_token: Callable[[], None] | None
-    ) -> HttpResponse:
-        address = parse_address(request.url)
-        content = compose(request, address)
-        connection = await self._connect(address.origin, min(request.timeouts.connect, request.timeouts.total))
-        if isinstance(connection, Fault):
-            return HttpResponse(fault=erased_fault(self._eraser, connection))
-        connected = monotonic()
-        answer = IncomingResponse(Body(self._caps, on_first_token))
-        try:
-            await connection.exchange(content, answer, request.timeouts, started)
-        finally:
-            self._pool.give_back(address.origin, connection)
-        return self._response(answer, started, connected, connection.touched)
 
     async def _connect(self, origin: Origin, seconds: float) -> Connection | Fault:
         connection = self._pool.take(origin)
@@ -80,23 +76,6 @@ class DirectClient:
         if isinstance(opened, Connection):
             self._pool.adopt(origin, opened)
         return opened
-
-    def _response(self, answer: IncomingResponse, started: float, connected: float, last: float) -> HttpResponse:
-        intake = answer.intake
-        timing = Timing(
-            connect=connected - started,
-            first_byte=None if answer.first_byte is None else answer.first_byte - started,
-            first_token=None if intake.first_token is None else intake.first_token - started,
-            last_byte=last - started if answer.ended and answer.fault is None else None,
-        )
-        return HttpResponse(
-            status=answer.status,
-            headers=erased_headers(self._eraser, answer.headers),
-            payload=erased_payload(self._eraser, intake.payload(), event_stream=intake.event_stream),
-            event_stream=intake.event_stream,
-            timing=timing,
-            fault=None if answer.fault is None else erased_fault(self._eraser, answer.fault),
-        )
 
 
 def compose(request: HttpRequest, address: Address) -> bytes:
@@ -136,11 +115,13 @@ class Client:
         self._direct = DirectClient(eraser=self._eraser, ca_bundle=ca_bundle, limit=limit, caps=self._caps)
         self._proxied: HttpClient | None = None
 
-    async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
+    def send(
+        self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None
+    ) -> Coroutine[Any, Any, HttpResponse]:
         """Send one attempt."""
         if self._proxies and self._proxies.for_origin(parse_address(request.url).origin):
-            return await self._through_proxy().send(request, on_first_token=on_first_token)
-        return await self._direct.send(request, on_first_token=on_first_token)
+            return self._through_proxy().send(request, on_first_token=on_first_token)
+        return self._direct.send(request, on_first_token=on_first_token)
 
     async def close(self) -> None:
         """Close all connections."""

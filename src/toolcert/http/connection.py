@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
             if not answer.keep_alive:
                 self.abort()
             self._answer = self._done = self._limits = None
-            self.after_stream = answer.intake.event_stream
+            self.after_stream = answer.body.event_stream
 
     def abort(self) -> None:
         """Close at once; what is under way is lost."""

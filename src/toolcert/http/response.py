@@ -9,9 +9,11 @@ from typing import Protocol
 
 import httptools
 
-from toolcert.core.exchanges import Fault
+from toolcert.core.exchanges import Fault, Timing
+from toolcert.core.secrets import Eraser
 from toolcert.core.values import Value
-from toolcert.http.base import broken_off, oversized
+from toolcert.http.base import HttpResponse, broken_off, oversized
+from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
 from toolcert.protocol.sse import MAX_LINE
 
 ACCEPTED = "gzip, br"
@@ -218,20 +220,20 @@ class IncomingResponse:
         "_fresh",
         "_head_size",
         "_parser",
+        "body",
         "ended",
         "fault",
         "first_byte",
         "headers",
-        "intake",
         "keep_alive",
         "on_body",
         "status",
     )
 
-    def __init__(self, intake: Body) -> None:
+    def __init__(self, body: Body) -> None:
         self.status: int | None = None
         self.headers: dict[str, str] = {}
-        self.intake = intake
+        self.body = body
         self.first_byte: float | None = None
         self.ended = False
         self._complete = False
@@ -278,7 +280,7 @@ class IncomingResponse:
         else:
             how = "reset" if error is not None else "closed"
             self.fail(
-                broken_off(f"the connection was {how} inside the answer, after {self.intake.size} bytes", self.status)
+                broken_off(f"the connection was {how} inside the answer, after {self.body.size} bytes", self.status)
             )
 
     def fail(self, fault: Fault) -> None:
@@ -305,7 +307,7 @@ class IncomingResponse:
         if status < 200:
             return
         self.status = status
-        self.intake.expect(self.headers)
+        self.body.expect(self.headers)
         self._check_size()
 
     def on_message_complete(self) -> None:
@@ -317,17 +319,17 @@ class IncomingResponse:
             self._complete = True
 
     def _take_in(self, now: float) -> None:
-        body = b"".join(self._fresh)
+        data = b"".join(self._fresh)
         self._fresh.clear()
         try:
-            self.intake.add(body, now)
+            self.body.add(data, now)
         except CodingError as error:
             self.fail(broken_off(str(error), self.status))
         self._check_size()
 
     def _end(self) -> None:
         try:
-            self.intake.finish()
+            self.body.finish()
         except CodingError as error:
             self.fail(broken_off(str(error), self.status))
         else:
@@ -340,10 +342,42 @@ class IncomingResponse:
         del self._parser
 
     def _check_size(self) -> None:
-        if self.intake.oversized is not None:
-            self.fail(oversized(self.intake.oversized, self.status))
+        if self.body.oversized is not None:
+            self.fail(oversized(self.body.oversized, self.status))
 
     def _lasts_until_close(self) -> bool:
         return (
             "content-length" not in self.headers and "chunked" not in self.headers.get("transfer-encoding", "").lower()
         )
+
+
+class Answer(Protocol):
+    """What a client has taken in of an answer when the attempt ends."""
+
+    status: int | None
+    headers: dict[str, str]
+    body: Body
+    first_byte: float | None
+    """Clock time, as all times here."""
+    fault: Fault | None
+
+
+def as_response(
+    answer: Answer, eraser: Eraser, *, started: float, connected: float | None, last_byte: float | None
+) -> HttpResponse:
+    """The answer as the rest of the program sees it: no secret in it, times counted from the start of the attempt."""
+    body = answer.body
+    timing = Timing(
+        connect=None if connected is None else connected - started,
+        first_byte=None if answer.first_byte is None else answer.first_byte - started,
+        first_token=None if body.first_token is None else body.first_token - started,
+        last_byte=None if last_byte is None else last_byte - started,
+    )
+    return HttpResponse(
+        status=answer.status,
+        headers=erased_headers(eraser, answer.headers),
+        payload=erased_payload(eraser, body.payload(), event_stream=body.event_stream),
+        event_stream=body.event_stream,
+        timing=timing,
+        fault=None if answer.fault is None else erased_fault(eraser, answer.fault),
+    )

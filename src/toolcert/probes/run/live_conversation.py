@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.cases import Case, Outcome
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.findings import Finding
 from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.replies import Reply
@@ -18,7 +18,7 @@ from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import examine, in_order
-from toolcert.engine.interfaces import OnAttempt, Session
+from toolcert.engine.interfaces import Session
 from toolcert.http.retry import is_retried
 from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn
 from toolcert.probes.registry import find_probe

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from toolcert.core.cases import Case
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.records import Record
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.engine.interfaces import OnAttempt, Session
+from toolcert.engine.interfaces import Session
 from toolcert.verification.adapters.base import RenderError
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
 from toolcert.verification.dataset.selection import Selection
