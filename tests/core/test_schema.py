@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from decimal import Decimal
 from typing import Any
 
@@ -287,3 +288,47 @@ def test_nothing_anybody_sends_makes_the_judge_raise(parameters, arguments):
     judgement = SchemaJudge().judge(parameters, arguments)
     assert judgement.ok is not True or judgement.violations == ()
     assert judgement.ok is True or judgement.bucket is not None
+
+
+def _doubling(levels: int) -> dict[str, object]:
+    """Each level refers twice to the next: 2 to the power of `levels` steps from a few lines."""
+    parts: dict[str, object] = {
+        f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)
+    }
+    return {"$defs": parts | {f"d{levels}": {"type": "object"}}, "$ref": "#/$defs/d0"}
+
+
+def _nested(depth: int) -> str:
+    return '{"a":' * depth + "{}" + "}" * depth
+
+
+_DOUBLES_WITH_DEPTH = {"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}
+_REPEATED_REPEAT = {"properties": {"a": {"pattern": "^((a{0,1000}){0,1000}){0,1000}$"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        (_doubling(40), "{}"),
+        (_DOUBLES_WITH_DEPTH, _nested(40)),
+        (_REPEATED_REPEAT, '{"a": "aaa"}'),
+    ],
+)
+def test_a_schema_that_would_take_forever_is_refused_at_once(schema: dict[str, object], arguments: str) -> None:
+    started = time.process_time()
+    judgement = SchemaJudge().judge(schema, arguments)
+    assert (judgement.ok, judgement.bucket) == (None, Bucket.TOO_COMPLEX)
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        (_doubling(10), "{}"),
+        (_DOUBLES_WITH_DEPTH, _nested(5)),
+        ({"properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}, '{"children": [{"children": []}]}'),
+        ({"$ref": "#"}, "{}"),
+    ],
+)
+def test_references_and_recursion_of_real_tools_are_judged(schema: dict[str, object], arguments: str) -> None:
+    assert SchemaJudge().judge(schema, arguments).ok is True

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.json_text import NotJson, parse_json
+from toolcert.core.schema_cost import MOST_STEPS, SchemaCost, depth_of
 from toolcert.core.values import Value
 
 _ROUNDS = 4
@@ -141,6 +142,11 @@ _SUBSCHEMA_KEYWORDS = frozenset(
 )
 _CANNOT_JUDGE = ("BacktrackLimitExceeded", "RegexEngineFailure")
 _UNKNOWN_DRAFT = "Unknown meta-schema"
+_TOO_COMPLEX = "judging a value against this schema could take more than a million steps"
+_MOST_BACKTRACKS = 100_000
+_LARGEST_PATTERN = 1 << 20
+"""Bytes of a compiled pattern: a repeat within a repeat can need gigabytes and minutes."""
+_PATTERN_REFUSED = re.compile(r'"(.*)" is not a "regex"', re.DOTALL)
 
 
 class Bucket(StrEnum):
@@ -156,6 +162,8 @@ class Bucket(StrEnum):
     """Nothing given; fine (a warning) where the tool requires nothing."""
     BAD_SCHEMA = "BadSchema"
     """The tool's own schema is broken: the dataset's fault, nothing is judged."""
+    TOO_COMPLEX = "TooComplex"
+    """Judging would take more steps than we allow: the dataset's fault, nothing is judged."""
 
 
 class Violation(Value):
@@ -187,11 +195,16 @@ class Judgement(Value):
 class Validator:
     """A compiled schema, or the reason why there is none."""
 
-    __slots__ = ("_compiled", "fault")
+    __slots__ = ("_compiled", "_cost", "bucket", "fault")
 
-    def __init__(self, compiled: Any, fault: str = "") -> None:
+    def __init__(
+        self, compiled: Any, fault: str = "", *, bucket: Bucket = Bucket.BAD_SCHEMA, cost: SchemaCost | None = None
+    ) -> None:
+        """`cost` is given where a deeply nested value could make judging expensive."""
         self._compiled = compiled
+        self._cost = cost
         self.fault = fault
+        self.bucket = bucket
 
     def judge(self, arguments: Any) -> Judgement:
         """Judge the `arguments` of a call exactly as the server wrote them."""
@@ -203,8 +216,13 @@ class Validator:
             value = parse_json(arguments)
         except NotJson as reason:
             return Judgement(ok=False, bucket=Bucket.INVALID_JSON, message=str(reason))
+        return self._judge_value(value)
+
+    def _judge_value(self, value: Any) -> Judgement:
         if self._compiled is None:
             return self._unjudged(value)
+        if self._cost is not None and self._cost.steps(depth_of(value)) > MOST_STEPS:
+            return Judgement(ok=None, bucket=Bucket.TOO_COMPLEX, arguments=value, message=_TOO_COMPLEX)
         if self._compiled.is_valid(value):
             return Judgement(ok=True, arguments=value)
         return self._judge_empty() if value is None else self._judge_mismatch(value)
@@ -224,12 +242,13 @@ class Validator:
             value = parse_json(msgspec.json.encode(value).decode())
         except (NotJson, TypeError, ValueError, RecursionError):
             return Judgement(ok=False, bucket=Bucket.NOT_STRING, message=message)
-        errors = self._errors(value) if self._compiled is not None else []
+        judged = self._compiled is not None and (self._cost is None or self._cost.steps(depth_of(value)) <= MOST_STEPS)
+        errors = self._errors(value) if judged else []
         return Judgement(
             ok=False,
             bucket=Bucket.NOT_STRING,
             violations=_violations(errors),
-            coercible=self._mend(value, errors).valid if errors else self._compiled is not None,
+            coercible=self._mend(value, errors).valid if errors else judged,
             arguments=value,
             message=message,
         )
@@ -251,7 +270,7 @@ class Validator:
         )
 
     def _unjudged(self, value: Any) -> Judgement:
-        return Judgement(ok=None, bucket=Bucket.BAD_SCHEMA, arguments=value, message=self.fault)
+        return Judgement(ok=None, bucket=self.bucket, arguments=value, message=self.fault)
 
     def _errors(self, value: Any) -> list[Any]:
         return list(islice(self._compiled.iter_errors(value), _MAX_COERCED + 1))
@@ -309,15 +328,42 @@ def _compile(parameters: Any) -> Validator:
         return Validator(_AnyJson())
     if not isinstance(schema, dict | bool):
         return Validator(None, f"the schema is {type(schema).__name__}, not an object")
-    from jsonschema_rs import validator_for
-
     try:
-        return Validator(validator_for(schema, validate_formats=False, offline=True))
+        cost = SchemaCost(schema)
+        too_complex = cost.steps(0) > MOST_STEPS
+    except RecursionError:
+        too_complex = True
+    if too_complex:
+        return Validator(None, _TOO_COMPLEX, bucket=Bucket.TOO_COMPLEX)
+    return _compile_affordable(schema, None if cost.cheap else cost)
+
+
+def _compile_affordable(schema: Any, cost: SchemaCost | None) -> Validator:
+    from jsonschema_rs import FancyRegexOptions, validator_for
+
+    patterns = FancyRegexOptions(
+        backtrack_limit=_MOST_BACKTRACKS, size_limit=_LARGEST_PATTERN, dfa_size_limit=_LARGEST_PATTERN
+    )
+    try:
+        return Validator(
+            validator_for(schema, validate_formats=False, offline=True, pattern_options=patterns), cost=cost
+        )
     except ValueError as error:
         reason = str(getattr(error, "message", error))
+    if (broken := _PATTERN_REFUSED.match(reason)) and _is_pattern(broken[1]):
+        return Validator(None, f"a pattern is too large: {broken[1][:80]}", bucket=Bucket.TOO_COMPLEX)
     if reason.startswith(_UNKNOWN_DRAFT) and isinstance(schema, dict):
         return _compile({keyword: value for keyword, value in schema.items() if keyword != "$schema"})
     return Validator(None, reason[:_MAX_MESSAGE])
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a pattern that was refused is well-formed, so that only its size can be the reason."""
+    try:
+        re.compile(text.encode().decode("unicode_escape"))
+    except (re.error, ValueError, OverflowError, RecursionError):
+        return False
+    return True
 
 
 def _violations(errors: list[Any]) -> tuple[Violation, ...]:

@@ -163,7 +163,7 @@ class CallJudgement(Value):
     parameters: Any = None
     """The schema the arguments were judged by."""
     buckets: tuple[str, ...] = ()
-    """InvalidJson, UnknownName, SchemaMismatch.<keyword>, NoSchema, BadSchema, Empty, DoubleEncoded, NotString."""
+    """Values of `Bucket`, and UnknownName, NoSchema, SchemaMismatch.<keyword>."""
     valid: bool | None = True
     """None where the tool's own schema is broken, so that nothing can be said."""
 
@@ -206,9 +206,13 @@ def judge_calls(request: Request, reply: Reply, offer: Offer | None = None) -> t
     return tuple([_judge_call(position, call, offer) for position, call in enumerate(reply.tool_calls)])
 
 
-def schema_fault(parameters: Any) -> str:
-    """Why a tool's schema cannot be used; empty where it can."""
-    return _judge.compile(parameters).fault
+SCHEMA_FINDINGS = {Bucket.BAD_SCHEMA: "dataset.bad_schema", Bucket.TOO_COMPLEX: "dataset.schema_too_complex"}
+
+
+def schema_fault(parameters: Any) -> tuple[str, str] | None:
+    """The finding about a tool's schema that cannot be used, and why; None where it can."""
+    validator = _judge.compile(parameters)
+    return (SCHEMA_FINDINGS[validator.bucket], validator.fault) if validator.fault else None
 
 
 def offered_tools(request: Request) -> dict[str, Any]:

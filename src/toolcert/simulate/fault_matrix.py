@@ -26,6 +26,7 @@ SHOWN_ELSEWHERE = {
     "dataset.not_json": "the dataset's fault: no vendor can bring it about",
     "dataset.not_object": "the dataset's fault: no vendor can bring it about",
     "dataset.not_rendered": "the dataset's fault: no vendor can bring it about",
+    "dataset.schema_too_complex": "the dataset's fault: no vendor can bring it about",
     "dataset.wrong_type": "the dataset's fault: no vendor can bring it about",
     "transport.configuration": "our own settings: nothing is sent",
     "transport.connect": "there is no vendor to answer",

@@ -20,7 +20,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.schema import Bucket
 from toolcert.core.values import Value
-from toolcert.diagnose.judgement import NO_SCHEMA
+from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS
 from toolcert.runs.encoding import Keep, decode_record, kept_as
 from toolcert.runs.reader import RunReader
 from toolcert.verification.adapters.base import ModelAdapter
@@ -34,7 +34,7 @@ from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import Tally, summary_of
 from toolcert.version import __version__
 
-_INVALID_BEFORE = frozenset({Bucket.EMPTY, Bucket.BAD_SCHEMA, NO_SCHEMA})
+_INVALID_BEFORE = frozenset({Bucket.EMPTY, Bucket.BAD_SCHEMA, Bucket.TOO_COMPLEX, NO_SCHEMA})
 """What we do not count against the vendor, and the older verifiers did."""
 
 
@@ -51,8 +51,8 @@ def by_older_rules(record: Record) -> Record:
     )
 
 
-_OF_TOOLS = frozenset({"dataset.bad_schema", "dataset.duplicate_tool"})
-_TELLING = ("args.", "call.unknown_tool", "call.mangled_name", "dataset.bad_schema")
+_OF_TOOLS = frozenset({*SCHEMA_FINDINGS.values(), "dataset.duplicate_tool"})
+_TELLING = ("args.", "call.unknown_tool", "call.mangled_name", *SCHEMA_FINDINGS.values())
 """Findings that can decide whether calls are valid."""
 
 

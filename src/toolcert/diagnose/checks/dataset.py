@@ -19,6 +19,16 @@ BAD_SCHEMA = FindingKind(
     "reference that leads nowhere.",
     remedy="Mend the schema in the dataset; the evidence says what is wrong with it.",
 )
+SCHEMA_TOO_COMPLEX = FindingKind(
+    code="dataset.schema_too_complex",
+    severity=Severity.WARNING,
+    title="The schema of an offered tool is too complex to judge by.",
+    meaning="Judging one value could take minutes or gigabytes, so nothing is said about arguments for this tool and "
+    "the row is left out of schema accuracy. It is not the vendor's fault.",
+    cause="References that multiply (`allOf` of references to `allOf` of references), or a pattern with a repeat "
+    "inside a repeat.",
+    remedy="Simplify the schema in the dataset; the evidence names the tool.",
+)
 declare(
     FindingKind(
         code="dataset.not_json",
@@ -96,7 +106,16 @@ declare(
 
 @check(BAD_SCHEMA, When.FLAWED)
 def bad_schema(view: View) -> Iterator[Evidence]:
+    return _unusable(view, Bucket.BAD_SCHEMA)
+
+
+@check(SCHEMA_TOO_COMPLEX, When.FLAWED)
+def schema_too_complex(view: View) -> Iterator[Evidence]:
+    return _unusable(view, Bucket.TOO_COMPLEX)
+
+
+def _unusable(view: View, bucket: Bucket) -> Iterator[Evidence]:
     for call in view.calls:
-        if call.judgement.bucket is Bucket.BAD_SCHEMA:
+        if call.judgement.bucket is bucket:
             text = f"tool {shown(call.call.name, 60)}: {call.judgement.message}"
             yield Evidence(text=text, call=call.position)

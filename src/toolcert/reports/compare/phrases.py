@@ -52,6 +52,7 @@ BUCKET_NAMES = {
     "UnknownName": "Unknown tool name",
     "NoSchema": "Tool without schema",
     "BadSchema": "Broken schema in the dataset",
+    "TooComplex": "Schema in the dataset that is too complex to judge by",
     "Empty": "Empty arguments",
     "DoubleEncoded": "Double-encoded JSON",
     "NotString": "Not a string",

@@ -44,6 +44,7 @@ _DATASET_WORDS = {
     "dataset.no_messages": "without messages",
     "dataset.not_rendered": "not for this chat template",
     "dataset.bad_schema": "with a bad schema",
+    "dataset.schema_too_complex": "with a schema too complex to judge by",
     "dataset.duplicate_tool": "with a tool twice",
     "dataset.wrong_type": "with a wrong type",
     "dataset.duplicate": "repeated",

@@ -135,7 +135,8 @@ def _tool_problems(place: str, tool: Any, seen: set[str]) -> Iterator[Finding]:
         seen.add(name)
     fault = schema_fault(function.get("parameters"))
     if fault:
-        yield finding("dataset.bad_schema", f"{name}: {fault}")
+        code, why = fault
+        yield finding(code, f"{name}: {why}")
 
 
 def _type(value: Any) -> str:
