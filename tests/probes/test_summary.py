@@ -10,11 +10,12 @@ from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, ProbeFacts, Record
+from toolcert.core.statistics import Rate
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.diagnose import finding
 from toolcert.probes.summary.cell_tally import MOST_SAMPLES, Times
 from toolcert.probes.summary.gate import failed_gates
-from toolcert.probes.summary.scorecard import Category, ProbeSummary, Rate
+from toolcert.probes.summary.scorecard import Category, ProbeSummary
 from toolcert.probes.summary.sentences import further_lines
 from toolcert.probes.summary.summariser import Summariser, summarise
 from toolcert.reports.probe.phrases import verdict_of

@@ -6,6 +6,7 @@ import random
 
 from reports.hostile import HOSTILE, HUGE, SURROGATE
 from toolcert.core.findings import Severity
+from toolcert.core.statistics import Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.probes.summary.scorecard import (
     Category,
@@ -19,7 +20,6 @@ from toolcert.probes.summary.scorecard import (
     ModelSummary,
     ProbeColumn,
     ProbeSummary,
-    Rate,
     Recommendation,
     Reliability,
     Score,
@@ -98,7 +98,7 @@ def _model(number: int, columns: list[ProbeColumn], n: int, chance: random.Rando
         score=Score(low=points, high=points + open_points, recommendation=recommendation),
         reason=HOSTILE if hostile else "Calls, does not use the result" if number else "Everything asked for works",
         rank=number + 1,
-        reliability=Reliability(probe="result_use", rate=Rate.of(max(0, n - number), n)),
+        reliability=Reliability(probe="result_use", rate=Rate(k=max(0, n - number), n=n)),
         cells=tuple(_cell(column, n, chance, hostile=hostile) for column in columns),
         findings=tuple(_found(code, severity, hostile=hostile) for code, severity in _CODES[: number % 4 + 1]),
         latency=tuple(_latency(label, chance) for label in ("first token", "call", "answer")),
@@ -112,7 +112,7 @@ def _cell(column: ProbeColumn, n: int, chance: random.Random, *, hostile: bool) 
     measured = state in (CellState.PASSED, CellState.FLAKY, CellState.FAILED)
     reason = "" if state is CellState.PASSED else HOSTILE if hostile else "the tool result is not in the answer"
     return Cell(
-        probe=column.name, group=column.group, state=state, rate=Rate.of(k, n) if measured else Rate(), reason=reason
+        probe=column.name, group=column.group, state=state, rate=Rate(k=k, n=n) if measured else Rate(), reason=reason
     )
 
 

@@ -9,8 +9,9 @@ import msgspec
 
 from reports.samples import probe_summary
 from toolcert.comparison.result import Comparison, Verdict
+from toolcert.core.statistics import Rate
 from toolcert.reports.formats import render
-from toolcert.verification.summary.figures import Rows, Share, VerifySummary
+from toolcert.verification.summary.figures import Rows, VerifySummary
 from toolcert.verification.summary.tally import summarise
 
 
@@ -55,7 +56,7 @@ def test_an_incomplete_run_has_no_colour() -> None:
 
 def of_hundred(*, valid: int, passed: int) -> VerifySummary:
     rows = Rows(lines=100, sent=100, answered=100, called=100, valid=valid, passed=passed)
-    return VerifySummary(run="r", toolcert="1", started_at=0.0, headline="", rows=rows, valid=Share.of(valid, 100))
+    return VerifySummary(run="r", toolcert="1", started_at=0.0, headline="", rows=rows, valid=Rate(k=valid, n=100))
 
 
 def test_a_verdict_has_its_colour(comparison: Comparison) -> None:

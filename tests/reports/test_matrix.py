@@ -6,7 +6,8 @@ import pytest
 from msgspec import structs
 
 from reports.samples import probe_summary
-from toolcert.probes.summary.scorecard import Cell, CellState, Rate
+from toolcert.core.statistics import Rate
+from toolcert.probes.summary.scorecard import Cell, CellState
 from toolcert.reports.probe.capability_matrix import matrix
 
 RATES = {"passed": Rate(k=10, n=10), "flaky": Rate(k=6, n=10), "failed": Rate(k=0, n=10)}

@@ -25,7 +25,7 @@ class Interval(Value):
 
 
 class Rate(Value, gc=False):
-    """k of n, kept as counts; without any n there is no rate, not a rate of zero."""
+    """k of n; where n is 0 there is no rate and no interval, rather than a rate of zero."""
 
     k: int = 0
     n: int = 0
@@ -37,6 +37,19 @@ class Rate(Value, gc=False):
     @property
     def interval(self) -> Interval | None:
         return wilson(self.k, self.n)
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return None if (interval := self.interval) is None else interval.lower
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return None if (interval := self.interval) is None else interval.upper
+
+    def __str__(self) -> str:
+        return f"{self.k}/{self.n}"
 
     def __add__(self, other: Rate) -> Rate:
         return Rate(k=self.k + other.k, n=self.n + other.n)

@@ -6,27 +6,37 @@ Every field is written, also at its default. A field may be added within a versi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from toolcert.comparison.result import Comparison
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.verification.summary.figures import VerifySummary
 
 
-class ProbeReport(Value):
+class Report(Value):
+    """The base of every JSON report."""
+
+    intervals: ClassVar[bool] = False
+    """Whether each rate is written with `low` and `high`; version 1 of some formats has only its counts."""
+
+
+class ProbeReport(Report):
     """The report of a probe run: name and version of the format, then the summary."""
 
+    intervals = True
     format: Literal["toolcert.probe/1"]
     summary: ProbeSummary
 
 
-class VerifyReport(Value):
+class VerifyReport(Report):
     """The report of a verify run: name and version of the format, then the summary."""
 
+    intervals = True
     format: Literal["toolcert.verify/1"]
     summary: VerifySummary
 
@@ -41,25 +51,27 @@ def verify_json(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:  # n
     return pretty(VerifyReport(format="toolcert.verify/1", summary=summary))
 
 
-def pretty(report: Value) -> bytes:
+def pretty(report: Report) -> bytes:
     """A report as written."""
-    return msgspec.json.format(msgspec.json.encode(whole(report)), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(whole(report, intervals=report.intervals)), indent=2) + b"\n"
 
 
-def whole(value: Any) -> Any:
+def whole(value: Any, *, intervals: bool = False) -> Any:
     """A value with all its fields; our structs leave defaults out, and a program wants its zeros."""
     if isinstance(value, msgspec.Struct):
-        return {name: whole(getattr(value, name)) for name in value.__struct_fields__}
+        computed = ("low", "high") if intervals and isinstance(value, Rate) else ()
+        names = (*value.__struct_fields__, *computed)
+        return {name: whole(getattr(value, name), intervals=intervals) for name in names}
     if isinstance(value, Mapping):
-        return {key: whole(item) for key, item in value.items()}
+        return {key: whole(item, intervals=intervals) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [whole(item) for item in value]
+        return [whole(item, intervals=intervals) for item in value]
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair is no text
     return value
 
 
-class CompareReport(Value):
+class CompareReport(Report):
     """The report of a comparison: name and version of the format, then the result."""
 
     format: Literal["toolcert.compare/1"]

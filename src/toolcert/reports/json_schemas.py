@@ -7,22 +7,26 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.values import Value
+from toolcert.core.statistics import Rate
 from toolcert.reports.history.json import HistoryReport
-from toolcert.reports.json import CompareReport, ProbeReport, VerifyReport
+from toolcert.reports.json import CompareReport, ProbeReport, Report, VerifyReport
 
 SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
-REPORTS: Mapping[str, type[Value]] = {
+REPORTS: Mapping[str, type[Report]] = {
     "probe": ProbeReport,
     "verify": VerifyReport,
     "compare": CompareReport,
     "history": HistoryReport,
 }
+_BOUND = {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None}
 
 
 def schema(job: str) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a job's report; every field is required, because every field is written."""
-    made = msgspec.json.schema(REPORTS[job])
+    report = REPORTS[job]
+    made = msgspec.json.schema(report)
+    if report.intervals:
+        made["$defs"][Rate.__name__]["properties"] |= {"low": _BOUND, "high": _BOUND}
     for definition in made["$defs"].values():
         if "properties" in definition:
             definition["required"] = list(definition["properties"])

@@ -12,21 +12,12 @@ from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import ProbeFacts, Record
-from toolcert.core.statistics import certainty, pass_all, pass_any, reaches
+from toolcert.core.statistics import Rate, certainty, pass_all, pass_any, reaches
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import kind_of
 from toolcert.engine.local import LAST_FAULT
 from toolcert.probes.run.schedule import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
-from toolcert.probes.summary.scorecard import (
-    Cell,
-    CellState,
-    Counts,
-    Example,
-    FindingCount,
-    Latency,
-    PassPower,
-    Rate,
-)
+from toolcert.probes.summary.scorecard import Cell, CellState, Counts, Example, FindingCount, Latency, PassPower
 
 MOST_SAMPLES = 256
 """More points cannot be told apart in a strip plot."""
@@ -201,11 +192,11 @@ class CellTally:
 
     @property
     def called_rate(self) -> Rate:
-        return Rate.of(self.called[True], self.called[True] + self.called[False])
+        return Rate(k=self.called[True], n=self.called[True] + self.called[False])
 
     @property
     def handled_rate(self) -> Rate:
-        return Rate.of(self.handled[True], self.handled[True] + self.handled[False])
+        return Rate(k=self.handled[True], n=self.handled[True] + self.handled[False])
 
     def cell(self, probe: str, group: str, threshold: float) -> Cell:
         """What the counts say."""
@@ -215,7 +206,7 @@ class CellTally:
             group=group,
             state=_state(counts),
             counts=counts,
-            rate=Rate.of(counts.passed, counts.measured),
+            rate=Rate(k=counts.passed, n=counts.measured),
             first_try=_rate(self._first_try),
             called=self.called_rate,
             handled=self.handled_rate,
@@ -267,7 +258,7 @@ def _commonest(reasons: Counter[str]) -> str:
 
 def _rate(outcomes: Counter[Outcome]) -> Rate:
     passed = outcomes[Outcome.PASSED]
-    return Rate.of(passed, passed + outcomes[Outcome.FAILED])
+    return Rate(k=passed, n=passed + outcomes[Outcome.FAILED])
 
 
 def _state(counts: Counts) -> CellState:

@@ -14,59 +14,59 @@ _ROUNDING = 1e-6
 """90 points are 90 points, whatever their binary form."""
 
 
-class Share(Value):
-    """The part of a probe's points that is sure, and the part that is still possible."""
+class Earned(Value):
+    """The part of a probe's points that is certain (`low`), and the part that is still possible (`high`)."""
 
     low: float = 0.0
     high: float = 1.0
 
 
-UNKNOWN = Share()
-LOST = Share(low=0.0, high=0.0)
+UNKNOWN = Earned()
+LOST = Earned(low=0.0, high=0.0)
 
 
-def share_of(tally: CellTally, *, by_rates: bool = False) -> Share | None:
+def earned_by(tally: CellTally, *, by_rates: bool = False) -> Earned | None:
     """What a probe earned; None where it did not apply to the model and is left out of the score."""
     counts = tally.counts
     known = counts.measured + counts.unsupported
     unknown = counts.not_measured + tally.unasked
     if not known + unknown:
-        return _share_of_skips(tally)
+        return _earned_by_skips(tally)
     return _by_rates(tally) if by_rates else _span(counts.passed, known, unknown)
 
 
-def _share_of_skips(tally: CellTally) -> Share | None:
+def _earned_by_skips(tally: CellTally) -> Earned | None:
     if tally.skips[Skip.INAPPLICABLE]:
         return None
     return LOST if tally.skips[Skip.NEED_FAILED] else UNKNOWN
 
 
-def _by_rates(tally: CellTally) -> Share:
+def _by_rates(tally: CellTally) -> Earned:
     """The lower of the rates of calling and of handling: it reaches the threshold when both do."""
     called, handled = tally.called_rate, tally.handled_rate
     refused = tally.outcomes[Outcome.UNSUPPORTED]
     unknown = tally.called[None] - refused + tally.unasked
     calling = _span(called.k, called.n + refused, unknown)
     handling = _span(handled.k, handled.n, called.k - handled.n + unknown)
-    return Share(low=min(calling.low, handling.low), high=min(calling.high, handling.high))
+    return Earned(low=min(calling.low, handling.low), high=min(calling.high, handling.high))
 
 
-def _span(k: int, known: int, unknown: int) -> Share:
+def _span(k: int, known: int, unknown: int) -> Earned:
     total = known + unknown
-    return Share(low=k / total, high=(k + unknown) / total) if total else UNKNOWN
+    return Earned(low=k / total, high=(k + unknown) / total) if total else UNKNOWN
 
 
 def score_of(
     tallies: Mapping[str, CellTally], weights: Mapping[str, float], suite: Suite, *, reliable: bool | None
 ) -> Score:
     """The weighted points; what did not apply gives its weight to the rest."""
-    shares = {name: share_of(tallies[name], by_rates=suite.by_rates) for name in weights if weights[name]}
-    kept = {name: share for name, share in shares.items() if share is not None}
+    parts = {name: earned_by(tallies[name], by_rates=suite.by_rates) for name in weights if weights[name]}
+    kept = {name: part for name, part in parts.items() if part is not None}
     total = sum(weights[name] for name in kept)
     points = {name: 100 * weights[name] / total for name in kept}
     silent = suite.by_rates and not any(tallies[name].called_rate.k for name in kept)
-    low = sum(points[name] * share.low for name, share in kept.items())
-    high = sum(points[name] * share.high for name, share in kept.items()) if kept else 100.0
+    low = sum(points[name] * part.low for name, part in kept.items())
+    high = sum(points[name] * part.high for name, part in kept.items()) if kept else 100.0
     return Score(
         low=round(low, 4),
         high=round(high, 4),

@@ -6,31 +6,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import Certainty, wilson
+from toolcert.core.statistics import Certainty, Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
-
-
-class Rate(Value):
-    """A proportion as counts, with its 95 % Wilson interval; n = 0 has neither rate nor interval."""
-
-    k: int = 0
-    n: int = 0
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of(cls, k: int, n: int) -> Rate:
-        """The counts with their interval."""
-        interval = wilson(k, n)
-        return cls(k=k, n=n) if interval is None else cls(k=k, n=n, low=interval.lower, high=interval.upper)
-
-    @property
-    def value(self) -> float | None:
-        return self.k / self.n if self.n else None
-
-    def __str__(self) -> str:
-        return f"{self.k}/{self.n}"
 
 
 class Counts(Value):

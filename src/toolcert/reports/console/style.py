@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import IO, Protocol
 
 from toolcert.core.findings import Severity
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
-from toolcert.probes.summary.scorecard import CellState, Rate
+from toolcert.probes.summary.scorecard import CellState
 from toolcert.reports.display_text import as_ascii
 
 _NARROWEST = 40

@@ -12,7 +12,6 @@ from toolcert.history.changes import Outage
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory, Stretch, size_for, stretches
 from toolcert.history.last_good import Standing
 from toolcert.history.overview import DailyTotals, Overview
-from toolcert.probes.summary.scorecard import Rate
 from toolcert.reports.console.style import STYLES, UNICODE, Glyphs, axis, glyphs_for, whisker
 from toolcert.reports.display_text import fit, plural, seconds, shorten, visible
 from toolcert.reports.history import phrases as words
@@ -165,7 +164,7 @@ def _week(week: Stretch, threshold: float, glyphs: Glyphs) -> Text:
     line = Text(f"{week.first:<11} ")
     for rate in (week.calling, week.handling):
         shown = words.ratio(rate) if rate.n else glyphs.cannot
-        line.append(f"{shown:>9} {whisker(Rate.of(rate.k, rate.n), threshold, glyphs)}  ")
+        line.append(f"{shown:>9} {whisker(rate, threshold, glyphs)}  ")
     return line.append(f"{seconds(week.call_time):>6}  {seconds(week.answer_time):>8}")
 
 

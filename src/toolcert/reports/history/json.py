@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from toolcert.core.values import Value
 from toolcert.history.overview import Overview
-from toolcert.reports.json import pretty
+from toolcert.reports.json import Report, pretty
 
 
-class HistoryReport(Value):
+class HistoryReport(Report):
     """Name and version of the format, then the overview."""
 
     format: Literal["toolcert.history/1"]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from toolcert.core.findings import Severity
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import (
@@ -19,7 +20,6 @@ from toolcert.probes.summary.scorecard import (
     Latency,
     ModelSummary,
     ProbeSummary,
-    Rate,
     Score,
 )
 from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible

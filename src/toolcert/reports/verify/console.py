@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from toolcert.core.statistics import Rate
 from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen, print_blocks, prose
 from toolcert.reports.display_text import (
     NO_VALUE,
@@ -21,7 +22,7 @@ from toolcert.reports.display_text import (
 )
 from toolcert.verification.dataset.inspection import DatasetReport
 from toolcert.verification.run.job import DryRun
-from toolcert.verification.summary.figures import FindingLine, Share, SliceLine, Times, VerifySummary
+from toolcert.verification.summary.figures import FindingLine, SliceLine, Times, VerifySummary
 from toolcert.verification.summary.headline import interval
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _figures(summary: VerifySummary, *, wide: bool) -> Iterator[Line]:
             yield Line(f"{times.label:<20} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s", "dim")
 
 
-def _share(label: str, share: Share) -> Iterator[Line]:
+def _share(label: str, share: Rate) -> Iterator[Line]:
     if share.n:
         yield Line(f"{label:<20} {percent(share.value)} ({interval(share)})", "dim")
 

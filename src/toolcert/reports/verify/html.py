@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import PurePath
 
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras
@@ -14,7 +15,7 @@ from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.charts.times import Form, Track
 from toolcert.reports.html.page import render
 from toolcert.reports.verify.row_evidence import DatasetView, FindingView, dataset_views, finding_views
-from toolcert.verification.summary.figures import Moment, Share, SliceLine, Times, ToolLine, Traffic, VerifySummary
+from toolcert.verification.summary.figures import Moment, SliceLine, Times, ToolLine, Traffic, VerifySummary
 from toolcert.verification.summary.headline import USABLE, Level, level
 
 SHOWN = 4
@@ -39,14 +40,14 @@ class RateRow(Value):
 
     name: str
     meaning: str
-    share: Share
+    share: Rate
 
 
 def funnel(summary: VerifySummary) -> tuple[Step, ...]:
     """The four steps."""
     rows = summary.rows
     return (
-        _step("Rows sent", rows.sent, rows.lines, _some(rows.skipped, "line that cannot be asked", "lines"), Share()),
+        _step("Rows sent", rows.sent, rows.lines, _some(rows.skipped, "line that cannot be asked", "lines"), Rate()),
         _step("Answered", rows.answered, rows.sent, _unanswered(summary), summary.answered),
         _step("Called a tool", rows.called, rows.answered, _uncalled(summary), summary.called),
         _step("Valid calls", rows.valid, rows.called, _invalid(summary), summary.valid, last=True, fault=True),
@@ -54,7 +55,7 @@ def funnel(summary: VerifySummary) -> tuple[Step, ...]:
 
 
 def _step(
-    name: str, left: int, before: int, lost: str, share: Share, *, last: bool = False, fault: bool = False
+    name: str, left: int, before: int, lost: str, share: Rate, *, last: bool = False, fault: bool = False
 ) -> Step:
     known = share.low is not None and share.high is not None
     return Step(
@@ -69,7 +70,7 @@ def _step(
     )
 
 
-def interval(share: Share) -> str:
+def interval(share: Rate) -> str:
     """`96.2 to 97.8`."""
     if share.low is None or share.high is None:
         return ""
@@ -143,7 +144,7 @@ class ToolRow(Value):
     rows: int
     called: int
     called_share: float | None
-    valid: Share
+    valid: Rate
     charted: bool
     p50: float | None
     main: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from toolcert.core.statistics import Rate
 from toolcert.reports.display_text import NO_VALUE, count, percent, plural
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.markdown import code, document, escape, prose, short, table
-from toolcert.verification.summary.figures import FindingLine, Share, VerifySummary
+from toolcert.verification.summary.figures import FindingLine, VerifySummary
 
 SHOWN_TOOLS = 20
 
@@ -34,7 +35,7 @@ def _funnel(summary: VerifySummary) -> list[str]:
     return table(["Rows", ">Count", ">Of those before", "95 % interval"], [_step(*step) for step in steps])
 
 
-def _step(word: str, number: int, share: Share | None) -> tuple[object, ...]:
+def _step(word: str, number: int, share: Rate | None) -> tuple[object, ...]:
     if share is None or share.low is None or share.high is None:
         return word, count(number), NO_VALUE, NO_VALUE
     return word, count(number), percent(share.value), f"{100 * share.low:.1f} to {100 * share.high:.1f}"

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from toolcert.core.cases import Outcome
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
-from toolcert.verification.summary.figures import Moment, Share, SliceLine, ToolLine
+from toolcert.core.statistics import Rate
+from toolcert.verification.summary.figures import Moment, SliceLine, ToolLine
 
 MOST_KINDS = 1024
 """Kinds held back before they are counted, so that a run where every row differs stays within bounds."""
@@ -219,7 +220,7 @@ def _tool_line(name: str, tool: _Tool) -> ToolLine:
         name=name,
         rows=tool.offered,
         called=tool.called,
-        valid=Share.of(tool.valid, tool.valid + tool.invalid),
+        valid=Rate(k=tool.valid, n=tool.valid + tool.invalid),
         p50=None if tool.seconds is None else tool.seconds.quantile(0.5),
         main=common[0][0] if common else "",
     )
@@ -286,10 +287,10 @@ def _slice_line(kind: str, value: str, part: _Part) -> SliceLine:
         slice=kind,
         value=value,
         answered=part.answered,
-        called=Share.of(part.called, part.answered),
-        valid=Share.of(part.valid, part.valid + part.invalid),
-        passed=Share.of(part.passed, part.answered),
-        correct=Share.of(part.correct, part.expecting),
+        called=Rate(k=part.called, n=part.answered),
+        valid=Rate(k=part.valid, n=part.valid + part.invalid),
+        passed=Rate(k=part.passed, n=part.answered),
+        correct=Rate(k=part.correct, n=part.expecting),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from toolcert.core.errors import UsageError
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.probes.summary.gate import meets
 from toolcert.verification.dataset.lines import OWN_KEY, Dataset
-from toolcert.verification.summary.figures import Share, VerifySummary
+from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.headline import incomplete_words
 
 NAMES = ("schema", "trigger", "correct")
@@ -70,7 +71,7 @@ def missed_gates(gates: tuple[Gate, ...], summary: VerifySummary) -> Iterator[st
             yield reason
 
 
-def _missed(share: Share, gate: Gate) -> str:
+def _missed(share: Rate, gate: Gate) -> str:
     if share.value is None:
         return f"{gate.name} could not be judged: no answer counts for it."
     if share.value < gate.least:

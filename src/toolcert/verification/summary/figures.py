@@ -4,29 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Dataset
-from toolcert.core.statistics import wilson
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
-
-
-class Share(Value):
-    """k of n with its 95 % Wilson interval; without any n there is neither rate nor interval."""
-
-    k: int = 0
-    n: int = 0
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def value(self) -> float | None:
-        return self.k / self.n if self.n else None
-
-    @classmethod
-    def of(cls, k: int, n: int) -> Share:
-        """The share of counts."""
-        interval = wilson(k, n)
-        if interval is None:
-            return cls()
-        return cls(k=k, n=n, low=interval.lower, high=interval.upper)
 
 
 class Rows(Value):
@@ -112,7 +91,7 @@ class ToolLine(Value):
     """Rows that offered it."""
     called: int
     """Rows that called it."""
-    valid: Share
+    valid: Rate
     """Of its calls, those that satisfy the schema."""
     p50: float | None = None
     main: str = ""
@@ -126,10 +105,10 @@ class SliceLine(Value):
     """tool, n_tools, turns, stream or tag."""
     value: str
     answered: int
-    called: Share
-    valid: Share
-    passed: Share
-    correct: Share = Share()
+    called: Rate
+    valid: Rate
+    passed: Rate
+    correct: Rate = Rate()
 
 
 class Traffic(Value):
@@ -168,19 +147,19 @@ class VerifySummary(Value):
     model: str = ""
     dataset: Dataset | None = None
     rows: Rows = Rows()
-    answered: Share = Share()
+    answered: Rate = Rate()
     """Of the rows sent."""
-    called: Share = Share()
+    called: Rate = Rate()
     """Of the readable answers."""
-    valid: Share = Share()
+    valid: Rate = Rate()
     """Of the answers with calls that can be judged: schema accuracy per response."""
-    valid_calls: Share = Share()
+    valid_calls: Rate = Rate()
     """Of all calls that can be judged: schema accuracy per call."""
-    trigger: Share = Share()
+    trigger: Rate = Rate()
     """Of the answered rows that say whether they expect a call, those where it is so."""
-    correct: Share = Share()
+    correct: Rate = Rate()
     """Of the answered rows that say what they expect, those that got it."""
-    if_missing_were_wrong: Share = Share()
+    if_missing_were_wrong: Rate = Rate()
     """Schema accuracy per response in the worst case: every row not measured counted as invalid."""
     finish: dict[str, int] = {}
     """Answers by finish reason; `none` where there was none."""

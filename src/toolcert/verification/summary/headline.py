@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from toolcert.core.findings import Severity
 from toolcert.core.number_text import count, plural
-from toolcert.verification.summary.figures import Share, VerifySummary
+from toolcert.core.statistics import Rate
+from toolcert.verification.summary.figures import VerifySummary
 
 GOOD = 0.99
 """An agent that makes ten calls in a row then meets an invalid one in less than a tenth of its runs."""
@@ -62,7 +63,7 @@ def _why_nothing(summary: VerifySummary) -> str:
     return f"none of {_rows(rows.lines)} got an answer"
 
 
-def deciding(summary: VerifySummary) -> tuple[str, Share]:
+def deciding(summary: VerifySummary) -> tuple[str, Rate]:
     """The share that decides, and of what: of valid calls, unless other errors weigh more."""
     if _level(summary.valid) is _reached(summary):
         return "valid", summary.valid
@@ -80,8 +81,8 @@ def _deciding_words(summary: VerifySummary) -> str:
     )
 
 
-def _sound(summary: VerifySummary) -> Share:
-    return Share.of(summary.rows.passed, summary.rows.answered)
+def _sound(summary: VerifySummary) -> Rate:
+    return Rate(k=summary.rows.passed, n=summary.rows.answered)
 
 
 def next_lines(summary: VerifySummary) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ def next_lines(summary: VerifySummary) -> tuple[str, ...]:
     return tuple(_next_lines(summary))
 
 
-def interval(share: Share) -> str:
+def interval(share: Rate) -> str:
     """`1691/1742, 96.2 to 97.8` for a share."""
     if share.low is None or share.high is None:
         return f"{share.k}/{share.n}"
@@ -108,7 +109,7 @@ def _reached(summary: VerifySummary) -> Level:
     return _level(min(summary.valid, _sound(summary), key=lambda share: share.value or 0.0))
 
 
-def _level(share: Share) -> Level:
+def _level(share: Rate) -> Level:
     value = share.value or 0.0
     if value >= GOOD:
         return Level.FIT
@@ -136,7 +137,7 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         yield f"The dataset itself has {plural(faults, 'problem')}, not charged to the vendor."
 
 
-def _percent(share: Share) -> str:
+def _percent(share: Rate) -> str:
     return "–" if share.value is None else f"{100 * share.value:.1f} %"
 
 

@@ -14,12 +14,13 @@ from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
+from toolcert.core.statistics import Rate
 from toolcert.diagnose import kind_of
 from toolcert.engine.local import LAST_FAULT
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
 from toolcert.verification.summary.breakdown import Kind, Kinds, Moments, Slices, ToolTallies
-from toolcert.verification.summary.figures import Example, FindingLine, Rows, Share, Times, Traffic, VerifySummary
+from toolcert.verification.summary.figures import Example, FindingLine, Rows, Times, Traffic, VerifySummary
 from toolcert.verification.summary.headline import headline, next_lines
 
 DATASET = "dataset."
@@ -290,13 +291,13 @@ def _with_shares(summary: VerifySummary, counts: Counter[str]) -> VerifySummary:
     judged = rows.valid + rows.invalid
     return msgspec.structs.replace(
         summary,
-        answered=Share.of(rows.answered, rows.sent),
-        called=Share.of(rows.called, rows.called + rows.in_text),
-        valid=Share.of(rows.valid, judged),
-        valid_calls=Share.of(counts["calls_valid"], counts["calls_valid"] + counts["calls_invalid"]),
-        trigger=Share.of(counts["triggered"], counts["wanted"]),
-        correct=Share.of(counts["correct"], counts["wanted"]),
-        if_missing_were_wrong=Share.of(rows.valid, judged + rows.not_measured),
+        answered=Rate(k=rows.answered, n=rows.sent),
+        called=Rate(k=rows.called, n=rows.called + rows.in_text),
+        valid=Rate(k=rows.valid, n=judged),
+        valid_calls=Rate(k=counts["calls_valid"], n=counts["calls_valid"] + counts["calls_invalid"]),
+        trigger=Rate(k=counts["triggered"], n=counts["wanted"]),
+        correct=Rate(k=counts["correct"], n=counts["wanted"]),
+        if_missing_were_wrong=Rate(k=rows.valid, n=judged + rows.not_measured),
     )
 
 

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from markupsafe import Markup
 
+from toolcert.core.statistics import Rate
 from toolcert.reports.html.charts.svg import DIAMOND, across, block, dot, end_anchor, fixed, fluid, mark, text, upright
 
 RATE_HEIGHT = 18
 
 
-class Proportion(Protocol):
-    """k of n with its interval."""
-
-    @property
-    def k(self) -> int: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
-    @property
-    def value(self) -> float | None: ...
-
-
-def whisker(rate: Proportion, threshold: float) -> Markup:
+def whisker(rate: Rate, threshold: float) -> Markup:
     """Filled dot: the lower bound clears the threshold; open dot: the rate does; diamond: the rate is below."""
     if rate.value is None or rate.low is None or rate.high is None:
         return Markup("")
