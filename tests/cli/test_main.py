@@ -178,7 +178,7 @@ def test_a_closed_pipe_ends_quietly() -> None:
 def test_mistyped_command_is_a_usage_error_that_suggests_the_nearest() -> None:
     result = CliRunner().invoke(cli, ["compleation"])
     assert result.exit_code == 2
-    assert "Did you mean 'completion'?" in result.stderr
+    assert "Did you mean completion?" in result.stderr
 
 
 def test_version() -> None:
@@ -287,4 +287,4 @@ def test_help_is_also_a_word() -> None:
     runner = CliRunner()
     assert runner.invoke(cli, ["help"]).stdout == runner.invoke(cli, ["--help"]).stdout
     assert runner.invoke(cli, ["help", "models"]).stdout == runner.invoke(cli, ["models", "--help"]).stdout
-    assert "No such command 'modls'. Did you mean 'models'?" in runner.invoke(cli, ["help", "modls"]).stderr
+    assert "No such command 'modls'. Did you mean models?" in runner.invoke(cli, ["help", "modls"]).stderr

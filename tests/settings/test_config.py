@@ -50,9 +50,9 @@ def test_good_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "complaint"),
     [
-        ("[defaults]\n\nconcurency = 3\n", 3, r"defaults\.concurency: no such key; did you mean concurrency\?"),
-        ("[defaults]\nbase-url = 'http://a'\n", 2, r"did you mean base_url\?"),
-        ("[default]\nmodel = 'a'\n", 1, r"default: no such key; did you mean defaults\?"),
+        ("[defaults]\n\nconcurency = 3\n", 3, r"defaults\.concurency: no such key\. Did you mean concurrency\?"),
+        ("[defaults]\nbase-url = 'http://a'\n", 2, r"Did you mean base_url\?"),
+        ("[default]\nmodel = 'a'\n", 1, r"default: no such key\. Did you mean defaults\?"),
         ("[defaults]\nconcurrency = '4x'\n", 2, r"defaults\.concurrency: expected a whole number at least 1"),
         ("[defaults]\ntimeout = true\n", 2, "expected a number"),
         ("[defaults]\nyes = 'maybe'\n", 2, "expected true or false"),

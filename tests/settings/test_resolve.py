@@ -208,4 +208,4 @@ def test_a_command_warns_of_a_misspelt_variable() -> None:
 
     result = CliRunner().invoke(command, [], env={"TOOLCERT_ITERATION": "3"})
     assert result.stdout == "5\n"
-    assert "did you mean TOOLCERT_ITERATIONS?" in result.stderr
+    assert "Did you mean TOOLCERT_ITERATIONS?" in result.stderr

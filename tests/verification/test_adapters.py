@@ -47,7 +47,7 @@ def test_kimi_is_recognised_by_its_name(model: str) -> None:
 def test_every_other_model_gets_the_generic_adapter_unless_another_is_named() -> None:
     assert isinstance(get_adapter("gpt-4o"), GenericAdapter)
     assert isinstance(get_adapter("gpt-4o", "kimi"), KimiAdapter)
-    with pytest.raises(UsageError, match="no adapter llama"):
+    with pytest.raises(UsageError, match="no adapter 'llama'"):
         get_adapter("gpt-4o", "llama")
 
 

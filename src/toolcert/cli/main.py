@@ -15,6 +15,7 @@ import click
 from toolcert.cli.command_table import SECTIONS, Entry
 from toolcert.cli.support.exit import OutputClosed, run_guarded, show_error, wants_color
 from toolcert.core.errors import ExitCode, UsageError
+from toolcert.core.spelling import did_you_mean
 from toolcert.version import __version__
 
 _HELP = "help"
@@ -47,7 +48,7 @@ class LazyGroup(click.Group):
         if name == _HELP and name not in self._entries:
             return self._resolve_help(ctx, args[1:])
         if name not in self._entries and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command {name!r}.{_suggestion(name, self._entries)}", ctx)
+            raise click.UsageError(f"No such command {name!r}. {did_you_mean(name, self._entries)}".rstrip(), ctx)
         return super().resolve_command(ctx, args)
 
     def _resolve_help(self, ctx: click.Context, words: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -87,13 +88,6 @@ class LazyGroup(click.Group):
         if not standalone_mode:
             return call()
         sys.exit(run_guarded(call))
-
-
-def _suggestion(name: str, known: Mapping[str, Entry]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}

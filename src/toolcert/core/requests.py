@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -34,6 +35,27 @@ class Request(Value):
         """The offered tools as written; elements are judged, not trusted."""
         tools = self.body.get("tools")
         return tools if isinstance(tools, list) else []
+
+
+def function_of(tool: Any) -> JsonObject | None:
+    """The `function` object of an offered tool, of a call or of a tool choice; None where it has none."""
+    function = tool.get("function") if isinstance(tool, dict) else None
+    return function if isinstance(function, dict) else None
+
+
+def function_name(tool: Any) -> str | None:
+    """The name of that function; None where it is missing or no text."""
+    function = function_of(tool)
+    name = None if function is None else function.get("name")
+    return name if isinstance(name, str) else None
+
+
+def named_functions(tools: Iterable[Any]) -> Iterator[JsonObject]:
+    """The functions of a tool list that have a name: others cannot be called."""
+    for tool in tools:
+        function = function_of(tool)
+        if function is not None and isinstance(function.get("name"), str):
+            yield function
 
 
 def tool(name: str, description: str, parameters: JsonObject | None = None, **extra: Any) -> JsonObject:

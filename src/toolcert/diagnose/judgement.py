@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
 from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.replies import Reply, ToolCall
-from toolcert.core.requests import Request
+from toolcert.core.requests import Request, named_functions
 from toolcert.core.schema import Bucket, Judgement, SchemaJudge, Validator
 from toolcert.core.values import Value
 
@@ -218,8 +218,8 @@ def schema_fault(parameters: Any) -> tuple[str, str] | None:
 def offered_tools(request: Request) -> dict[str, Any]:
     """The parameters of every offered function by its name; of two namesakes, those of the first."""
     offered: dict[str, Any] = {}
-    for name, parameters in _functions(request):
-        offered.setdefault(name, parameters)
+    for function in named_functions(request.tools):
+        offered.setdefault(function["name"], function.get("parameters"))
     return offered
 
 
@@ -227,18 +227,11 @@ def _second_offers(request: Request) -> dict[str, list[Any]]:
     """The other parameters of functions whose name is offered more than once."""
     met: set[str] = set()
     others: dict[str, list[Any]] = {}
-    for name, parameters in _functions(request):
-        if name in met:
-            others.setdefault(name, []).append(parameters)
-        met.add(name)
+    for function in named_functions(request.tools):
+        if function["name"] in met:
+            others.setdefault(function["name"], []).append(function.get("parameters"))
+        met.add(function["name"])
     return others
-
-
-def _functions(request: Request) -> Iterator[tuple[str, Any]]:
-    for tool in request.tools:
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            yield function["name"], function.get("parameters")
 
 
 def _judge_call(position: int, call: ToolCall, offer: Offer) -> CallJudgement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from toolcert.core.requests import Request
+from toolcert.core.requests import Request, function_name
 
 
 def choice_of(request: Request) -> str | None:
@@ -16,10 +16,7 @@ def choice_of(request: Request) -> str | None:
 
 def named_tool(request: Request) -> str | None:
     """The one function that `tool_choice` demands."""
-    choice = request.body.get("tool_choice")
-    function = choice.get("function") if isinstance(choice, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
-    return name if isinstance(name, str) else None
+    return function_name(request.body.get("tool_choice"))
 
 
 def names_a_tool(request: Request) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 import msgspec
 
 from toolcert.core.errors import ListingError, NothingMeasuredError
+from toolcert.core.spelling import close_names, question
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import Value
 from toolcert.endpoints.session import EndpointSession
@@ -65,11 +65,9 @@ def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwan
     ids = [info.id for info in listed]
     if not ids:
         return NothingMeasuredError(f"{endpoint} lists no model.", remedy="Check what the endpoint serves.")
-    close = [match for name in wanted.plain for match in get_close_matches(name, ids, n=3)]
-    shown = close or ids[:5]
-    more = "" if close or len(ids) <= len(shown) else ", ..."
-    told = ", ".join(shown) + more
-    remedy = f"Did you mean {told}?" if close else f"It lists {told}."
+    close = [match for name in wanted.plain for match in close_names(name, ids, most=3)]
+    more = ", ..." if len(ids) > 5 else ""
+    remedy = question(dict.fromkeys(close)) or f"It lists {', '.join(ids[:5])}{more}."
     given = [f"--model {text}" for text in wanted.texts] + [f"--exclude {text}" for text in unwanted.texts]
     return NothingMeasuredError(f"{endpoint}: with {' '.join(given)} no model is left to ask.", remedy=remedy)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TypeAlias
 
@@ -11,6 +10,7 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
+from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.api_url import is_azure
 from toolcert.endpoints.dialects.base import Dialect
@@ -91,7 +91,5 @@ def _factory(name: str) -> DialectFactory:
         loaded: DialectFactory = point.load()
         return loaded
     known = dialect_names()
-    close = get_close_matches(name, known, n=1)
-    raise ConfigurationError(
-        f"there is no dialect {name!r}.", remedy=f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
-    )
+    remedy = did_you_mean(name, known) or f"Known: {', '.join(known)}."
+    raise ConfigurationError(f"there is no dialect {name!r}.", remedy=remedy)

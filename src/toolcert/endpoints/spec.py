@@ -6,11 +6,11 @@ Flag > environment > own table > [defaults] > preset > default.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
+from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.endpoints.api_url import endpoint_name
 from toolcert.endpoints.presets import Preset, presets
@@ -261,11 +261,8 @@ def _preset(name: str | None) -> Preset:
     if name is None:
         return Preset()
     if name not in presets():
-        close = get_close_matches(name, presets(), n=1)
-        raise UsageError(
-            f"there is no preset {name!r}.",
-            remedy=f"Did you mean {close[0]}?" if close else "`toolcert endpoints` lists them.",
-        )
+        remedy = did_you_mean(name, presets()) or "`toolcert endpoints` lists them."
+        raise UsageError(f"there is no preset {name!r}.", remedy=remedy)
     return presets()[name]
 
 
@@ -278,11 +275,9 @@ def _address(text: str) -> str:
 
 def _unknown(name: str, settings: Settings) -> UsageError:
     known = list(dict.fromkeys([*settings.config.endpoints, *presets()]))
-    close = get_close_matches(name, known, n=1)
     others = f"Known: {', '.join(known)}; or give an address. A model is named with --model."
-    remedy = f"Did you mean {close[0]}?" if close else others
     where = f" in {settings.config.path}" if settings.config.path else ""
-    return UsageError(f"there is no endpoint {name!r}{where}.", remedy=remedy)
+    return UsageError(f"there is no endpoint {name!r}{where}.", remedy=did_you_mean(name, known) or others)
 
 
 def _refuse_doubles(chosen: list[ChosenEndpoint]) -> None:

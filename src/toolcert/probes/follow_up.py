@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.exchanges import FaultKind
+from toolcert.core.json_value import same_value
 from toolcert.core.replies import Reply
 from toolcert.core.requests import tool_result
 from toolcert.core.values import JsonObject
@@ -113,7 +114,7 @@ async def answered_on(talk: Conversation, history: list[JsonObject], *, feature:
 
 def same_call(first: CallJudgement, second: CallJudgement) -> bool:
     """Whether the same tool is called with the same arguments."""
-    return (first.call.name, first.judgement.arguments) == (second.call.name, second.judgement.arguments)
+    return first.call.name == second.call.name and same_value(first.judgement.arguments, second.judgement.arguments)
 
 
 def _arguments(given: Any) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import TypeVar
 
 from toolcert.core.errors import UsageError
+from toolcert.core.spelling import did_you_mean
 from toolcert.probes.base import GROUPS, Probe
 
 _probes: dict[str, Probe] = {}
@@ -41,9 +41,8 @@ def find_probe(name: str) -> Probe:
     """The probe of that name; a wrong name is the user's to mend."""
     _discover()
     if name not in _probes:
-        near = get_close_matches(name, _probes, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise UsageError(f"there is no probe {name!r}.", remedy=f"{hint}See toolcert probe --list-probes.")
+        remedy = f"{did_you_mean(name, _probes)} See toolcert probe --list-probes.".lstrip()
+        raise UsageError(f"there is no probe {name!r}.", remedy=remedy)
     return _probes[name]
 
 

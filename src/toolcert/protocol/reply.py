@@ -15,7 +15,7 @@ import msgspec
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import CallsField, Reply, ToolCall
-from toolcert.core.requests import RequestKind
+from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices, choices_asked, error_in, quoted
 from toolcert.protocol.stream import read_stream
@@ -155,8 +155,8 @@ def _calls(message: JsonObject, notices: Notices) -> tuple[CallsField, tuple[Too
 
 
 def _call(call: Any, notices: Notices) -> ToolCall:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict):
+    function = function_of(call)
+    if function is None:
         notices.note(_OUTSIDE, f"a call without a function object: {quoted(call)}", rule="call")
         function = {}
     if not isinstance(call, dict):

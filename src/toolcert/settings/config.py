@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcert.core.errors import ConfigurationError
+from toolcert.core.spelling import did_you_mean
 from toolcert.core.values import Value
 from toolcert.settings.option import Option
 from toolcert.settings.options import BY_KEY, ENDPOINT_KEYS
@@ -119,14 +120,11 @@ class _Reader:
         return value
 
     def _known(self, keys: tuple[str, ...], table: Mapping[str, Any], allowed: Iterable[str]) -> None:
-        from difflib import get_close_matches
-
         allowed = sorted(allowed)
         for key in table:
             if key not in allowed:
-                close = get_close_matches(key.replace("-", "_"), allowed, n=1, cutoff=0.5)
-                hint = f"did you mean {close[0]}?" if close else f"known here: {', '.join(allowed)}"
-                raise self._error((*keys, key), f"no such key; {hint}")
+                meant = did_you_mean(key.replace("-", "_"), allowed, cutoff=0.5)
+                raise self._error((*keys, key), f"no such key. {meant or 'Known here: ' + ', '.join(allowed)}")
 
     def _error(self, keys: tuple[str, ...], complaint: str) -> ConfigurationError:
         return ConfigurationError(f"{self._path}:{line_of(self._text, keys)}: {'.'.join(keys)}: {complaint}")

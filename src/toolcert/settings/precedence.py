@@ -9,6 +9,7 @@ from typing import Any
 
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
+from toolcert.core.spelling import close_names
 from toolcert.core.values import Value
 from toolcert.settings.config import Config, load_config
 from toolcert.settings.option import PREFIX, Address, HeaderLine, JsonBody, Option, VariableName
@@ -89,11 +90,7 @@ def misspelt_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
     """Variables that are almost the name of an option, each with the name that was probably meant."""
     known = [option.variable for option in OPTIONS.values()]
     unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
-    if not unknown:
-        return []
-    from difflib import get_close_matches
-
-    near = ((name, get_close_matches(name, known, n=1, cutoff=0.85)) for name in unknown)
+    near = ((name, close_names(name, known, cutoff=0.85)) for name in unknown)
     return [(name, meant[0]) for name, meant in near if meant]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.requests import function_name, function_of
 from toolcert.core.values import JsonObject
 from toolcert.simulate.brain import Thought, think
 from toolcert.simulate.brain.dialogue import literals, text_of
@@ -49,10 +50,8 @@ def broken_history(messages: list[JsonObject]) -> Raw | None:
 
 def _well_formed(call: Any) -> bool:
     """Whether a past call has a name and its arguments as text; whether that is JSON is the client's business."""
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        return False
-    return isinstance(function.get("arguments", ""), str)
+    function = function_of(call) or {}
+    return isinstance(function.get("name"), str) and isinstance(function.get("arguments", ""), str)
 
 
 def _malformed(place: int) -> Raw:
@@ -143,10 +142,9 @@ def _needs_tools(body: JsonObject) -> Raw | None:
 
 def _bad_tools(tools: list[Any]) -> Iterator[Raw]:
     for place, tool in enumerate(tools):
-        function = tool.get("function") if isinstance(tool, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
+        function, name = function_of(tool), function_name(tool)
         where = f"tools[{place}].function.name"
-        if not isinstance(function, dict) or not isinstance(name, str):
+        if function is None or name is None:
             yield error(400, f"Missing required parameter: '{where}'.", param=where, code="missing_required_parameter")
         elif not _NAME.fullmatch(name):
             message = (
@@ -172,8 +170,7 @@ def _not_strict(schema: Any) -> str:
 def _choice_rule(body: JsonObject) -> Raw | None:
     choice, tools = body.get("tool_choice"), body.get("tools") or []
     if isinstance(choice, dict):
-        function = choice.get("function")
-        name = function.get("name") if isinstance(function, dict) else None
+        name = function_name(choice)
         if not any(tool["function"]["name"] == name for tool in tools):
             return error(400, f"Tool choice '{name}' not found in 'tools' parameter.", param="tool_choice")
     elif choice not in (None, "auto", "none", "required"):

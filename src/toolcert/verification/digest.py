@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.json_value import canonical, plain_numbers
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 
@@ -22,12 +23,6 @@ SAMPLING_FIELDS = ("temperature", "top_p", "max_tokens", "max_completion_tokens"
 _HEX = 24
 _CALL_HEX = 16
 _EXPONENT = re.compile(rb"\d[eE]")
-_encode = msgspec.json.Encoder(order="sorted").encode
-
-
-def canonical(value: Any) -> bytes:
-    """JSON with sorted keys and no spaces: equal values give equal bytes."""
-    return _encode(value)
 
 
 def digest(data: bytes) -> str:
@@ -38,21 +33,21 @@ def digest(data: bytes) -> str:
 def content_hash(body: JsonObject, tools: str | None = None) -> str:
     """Hash of what was asked; `tools` is the digest of the tools where it is known already."""
     offered = body.get("tools")
-    asked = hashlib.sha256(_encode(body.get("messages")))
-    asked.update((tools or digest(_encode(offered))).encode() if offered else b"-")
-    asked.update(_encode([body.get(name) for name in CONTENT_FIELDS[2:]]))
+    asked = hashlib.sha256(canonical(body.get("messages")))
+    asked.update((tools or digest(canonical(offered))).encode() if offered else b"-")
+    asked.update(canonical([body.get(name) for name in CONTENT_FIELDS[2:]]))
     return asked.hexdigest()[:_HEX]
 
 
 def sampling_hash(body: JsonObject) -> str:
     """Hash of how it was asked."""
-    return _sampling_digest(_encode([body.get(name) for name in SAMPLING_FIELDS]))
+    return _sampling_digest(canonical([body.get(name) for name in SAMPLING_FIELDS]))
 
 
 @lru_cache(maxsize=64)
 def _sampling_digest(settings: bytes) -> str:
     """A dataset repeats the same few on nearly every row."""
-    return digest(_encode(plain_numbers(msgspec.json.decode(settings))))
+    return digest(canonical(plain_numbers(msgspec.json.decode(settings))))
 
 
 def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
@@ -64,7 +59,7 @@ def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
         "options": spec.options,
         "shaping": shaping,
     }
-    return digest(_encode(asked))[:8]
+    return digest(canonical(asked))[:8]
 
 
 def row_key(target: str, content: str, body: JsonObject) -> str:
@@ -72,7 +67,7 @@ def row_key(target: str, content: str, body: JsonObject) -> str:
     rest = body.copy()
     rest.pop("messages", None)
     rest.pop("tools", None)
-    return f"{target}-{digest(content.encode() + _encode(rest))}"
+    return f"{target}-{digest(content.encode() + canonical(rest))}"
 
 
 def given_arguments(arguments: Any) -> Any:
@@ -84,26 +79,10 @@ def given_arguments(arguments: Any) -> Any:
 def call_digest(name: Any, arguments: Any) -> str:
     """Digest of one call; 1 and 1.0 are the same number, and the order of keys says nothing."""
     arguments = given_arguments(arguments)
-    data = _encode([name, arguments])
+    data = canonical([name, arguments])
     if b"." in data or _EXPONENT.search(data):  # otherwise it holds no number that could be written in two ways
-        data = _encode([name, plain_numbers(arguments)])
+        data = canonical([name, plain_numbers(arguments)])
     return hashlib.sha256(data).hexdigest()[:_CALL_HEX]
-
-
-def same_value(first: Any, second: Any) -> bool:
-    """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
-    return _encode(plain_numbers(first)) == _encode(plain_numbers(second))
-
-
-def plain_numbers(value: Any) -> Any:
-    """`value` with whole floats written as integers, so that equal JSON numbers compare equal."""
-    if isinstance(value, dict):
-        return {key: plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain_numbers(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
 
 
 _KIMI = re.compile(r"functions\..+:\d+\Z")

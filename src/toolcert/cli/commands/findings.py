@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
 from textwrap import wrap
 
 import click
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.spelling import close_names, question
 
 _WIDEST = 96
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -77,16 +77,15 @@ def _find(code: str, known: dict[str, FindingKind]) -> FindingKind:
         code = "args.schema"
     if code in known:
         return known[code]
-    close = " or ".join(_close(code, known))
-    suggestion = f"Did you mean {close}? " if close else ""
-    raise UsageError(f"There is no finding {code!r}.", remedy=f"{suggestion}`toolcert findings` lists all.")
+    remedy = f"{question(_close(code, known))} `toolcert findings` lists all.".lstrip()
+    raise UsageError(f"There is no finding {code!r}.", remedy=remedy)
 
 
 def _close(code: str, known: dict[str, FindingKind]) -> Iterator[str]:
     """Codes that end alike, and codes that are spelt alike."""
     ending = code.rpartition(".")[2]
     alike = [one for one in known if one.rpartition(".")[2] == ending]
-    yield from dict.fromkeys([*alike, *get_close_matches(code, known, n=2)])
+    yield from dict.fromkeys([*alike, *close_names(code, known, most=2)])
 
 
 def _severity(kind: FindingKind, width: int = 0) -> str:

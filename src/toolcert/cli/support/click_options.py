@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from toolcert.cli.support.exit import warn
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import passwords_in
+from toolcert.core.spelling import question
 from toolcert.settings import OPTIONS, Option, Settings, Source, load_config, resolve
 from toolcert.settings.credentials import KEY_VARIABLE
 from toolcert.settings.option import Address, Choice, InputFile, OutputFile, Switch
@@ -202,7 +203,7 @@ def _help(option: Option) -> str:
 
 def _warn_of_misspelt_variables(settings: Settings) -> None:
     for name, meant in misspelt_variables(settings.environment):
-        warn(f"{name} is set and means nothing; did you mean {meant}?")
+        warn(f"{name} is set, but no option reads it. {question([meant])}")
 
 
 def _warn_of_visible_key(settings: Settings) -> None:

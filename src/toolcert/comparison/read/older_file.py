@@ -30,6 +30,7 @@ from toolcert.comparison.read.older_row import (
 )
 from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape
 from toolcert.core.errors import InputError
+from toolcert.core.json_value import canonical, plain_numbers
 from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request
 from toolcert.core.schema import SchemaJudge, Validator
@@ -38,12 +39,10 @@ from toolcert.diagnose.judgement import UNKNOWN_NAME, CallJudgement, judge_calls
 from toolcert.runs.row_code import NO_TOKENS, content_number, names_number, payload_number, sampling_number
 from toolcert.verification.digest import (
     SAMPLING_FIELDS,
-    canonical,
     content_hash,
     digest,
     given_arguments,
     id_style,
-    plain_numbers,
     sampling_hash,
 )
 
@@ -55,7 +54,6 @@ def _plain_number(digits: str) -> float | int:
 
 
 _decode_arguments = msgspec.json.Decoder(float_hook=_plain_number).decode
-_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def canonical_call(function: Function) -> bytes:
@@ -70,7 +68,7 @@ def canonical_call(function: Function) -> bytes:
         arguments = function.arguments
     except TypeError:  # no text at all
         arguments = plain_numbers(function.arguments)
-    return _encode_sorted((function.name, arguments if arguments.__class__ is dict else given_arguments(arguments)))
+    return canonical((function.name, arguments if arguments.__class__ is dict else given_arguments(arguments)))
 
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:

@@ -30,10 +30,10 @@ from toolcert.comparison.stats.confusion import (
     calling_at_random,
     with_errors,
 )
+from toolcert.core.json_value import same_value
 from toolcert.core.replies import ToolCall
 from toolcert.core.statistics import Interval, Rate, wilson
 from toolcert.core.values import JsonObject, Value
-from toolcert.verification.digest import same_value
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +12,7 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError, NothingMeasuredError, UnauthorisedError, UnreachableError
 from toolcert.core.secrets import Eraser, Secret
+from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import Value
 from toolcert.endpoints.dialects.error_answer import read_error_text
@@ -61,8 +61,7 @@ def region_named(name: str) -> Region:
     """The region of this name."""
     region = REGIONS.get(name)
     if region is None:
-        close = get_close_matches(name, REGIONS, n=1)
-        remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(REGIONS)}; or give --base-url."
+        remedy = did_you_mean(name, REGIONS) or f"Known: {', '.join(REGIONS)}; or give --base-url."
         raise ConfigurationError(f"there is no watsonx.ai region {name!r}.", remedy=remedy)
     return region
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import yaml
 from toolcert.core.errors import ScenarioError
 from toolcert.core.requests import tool
 from toolcert.core.schema import SchemaJudge
+from toolcert.core.spelling import did_you_mean
 from toolcert.core.values import JsonObject
 from toolcert.probes.scenarios.script import Accepted, ExpectedCall, ExpectedText, Scenario, misspelt
 from toolcert.settings.toml_lines import Place, lines_of
@@ -108,9 +108,8 @@ class Part:
         self.value: JsonObject = value
         for key in value:
             if key not in allowed:
-                near = get_close_matches(str(key), allowed, n=1)
-                hint = f"Did you mean {near[0]}? " if near else ""
-                raise self.error(f"unknown key {key!r}.", str(key), remedy=f"{hint}Known: {', '.join(allowed)}.")
+                remedy = f"{did_you_mean(str(key), allowed)} Known: {', '.join(allowed)}.".lstrip()
+                raise self.error(f"unknown key {key!r}.", str(key), remedy=remedy)
 
     def error(self, message: str, *inner: str | int, remedy: str = "") -> ScenarioError:
         """A mistake at this place or inside it."""

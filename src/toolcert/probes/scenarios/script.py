@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, Protocol
 
 import msgspec
 
 from toolcert.core.cases import Outcome
+from toolcert.core.json_value import same_value
+from toolcert.core.spelling import close_names
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement
 from toolcert.probes.base import Conversation, ProbeResult, Turn, failed, passed
@@ -84,12 +85,10 @@ class Scenario(Value):
 
 
 def _same(given: Any, wanted: Any) -> bool:
-    if isinstance(given, bool) or isinstance(wanted, bool):
-        return given is wanted
-    if isinstance(wanted, str) and isinstance(given, (str, int, float)):
+    if isinstance(wanted, str) and isinstance(given, str | int | float) and not isinstance(given, bool):
         # A number may be wanted as text, because a placeholder is one; the schema judges the type.
         return str(given).strip().casefold() == wanted.strip().casefold()
-    return bool(given == wanted)
+    return same_value(given, wanted)
 
 
 KINDS = ("word", "number")
@@ -127,7 +126,7 @@ def misspelt(value: Any, place: Place = ()) -> Iterator[tuple[Place, str, str]]:
             yield from misspelt(inner, (*place, position))
     elif isinstance(value, str):
         for match in _SIMILAR.finditer(value):
-            near = get_close_matches(match[1].lower(), KINDS, n=1)
+            near = close_names(match[1].lower(), KINDS)
             if near and _PLACEHOLDER.fullmatch(match[0]) is None:
                 yield place, match[0], near[0]
 

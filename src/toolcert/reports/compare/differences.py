@@ -8,10 +8,10 @@ import msgspec
 
 from toolcert.comparison.result import GivenAnswer, MadeCall, RowKind, TellingRow
 from toolcert.comparison.stats.vendor_figures import pair_up
+from toolcert.core.json_value import same_value
 from toolcert.core.values import Value
 from toolcert.reports.compare.phrases import bucket_name
 from toolcert.reports.display_text import cut, shorten, visible, visible_lines
-from toolcert.verification.digest import same_value
 
 LONGEST_VALUE = 400
 MOST_PARAMETERS = 40

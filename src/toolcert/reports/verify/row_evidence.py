@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import msgspec
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Severity
 from toolcert.core.replies import Reply
+from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import kind_of
 from toolcert.protocol.reply import read_reply
@@ -75,15 +76,9 @@ def _request(body: JsonObject, found: FoundRow) -> JsonObject:
     if not isinstance(tools, list) or len(tools) <= 2:
         return body
     called = set(found.record.row.names) if found.record.row else set()
-    kept = [tool for tool in tools if _name(tool) in called] or tools[:1]
+    kept = [tool for tool in tools if function_name(tool) in called] or tools[:1]
     left_out = len(tools) - len(kept)
     return {**body, "tools": [*kept, f"... and {plural(left_out, 'more tool')}"] if left_out else tools}
-
-
-def _name(tool: Any) -> Any:
-    function = tool.get("function") if isinstance(tool, Mapping) else None
-    name = function.get("name") if isinstance(function, Mapping) else None
-    return name if isinstance(name, str) else None
 
 
 def _answer(exchange: Exchange, kept: Reply | None) -> str:

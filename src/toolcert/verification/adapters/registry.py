@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from toolcert.core.errors import ConfigurationError, UsageError
+from toolcert.core.spelling import did_you_mean
 from toolcert.core.values import JsonObject
 from toolcert.settings.packages import offers_entry_points
 from toolcert.verification.adapters.base import ModelAdapter
@@ -90,7 +91,8 @@ def _plugins() -> dict[str, type[ModelAdapter]]:
 def _by_name(name: str) -> type[ModelAdapter]:
     known = _known()
     if name not in known:
-        raise UsageError(f"there is no adapter {name}.", remedy=f"Choose one of {', '.join(sorted(known))}.")
+        remedy = f"{did_you_mean(name, known)} Choose one of {', '.join(sorted(known))}.".lstrip()
+        raise UsageError(f"there is no adapter {name!r}.", remedy=remedy)
     return known[name]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.json_value import same_value
 from toolcert.core.values import JsonObject, Value
-from toolcert.verification.digest import plain_numbers
 
 
 class ExpectedCall(Value, forbid_unknown_fields=True):
@@ -111,14 +111,7 @@ def _accepts(accepted: Any, arguments: JsonObject, name: str) -> bool:
     values = accepted if isinstance(accepted, list) else [accepted]
     if name not in arguments:
         return None in values
-    return any(same(arguments[name], value) for value in values)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Equality of JSON values: 1 is 1.0, and true is not 1."""
-    return msgspec.json.encode(plain_numbers(one), order="sorted") == msgspec.json.encode(
-        plain_numbers(other), order="sorted"
-    )
+    return any(same_value(arguments[name], value) for value in values)
 
 
 def _difference(wanted: ExpectedCall, made: MadeCall) -> str:

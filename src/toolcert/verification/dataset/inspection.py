@@ -8,11 +8,13 @@ from heapq import heappush, heappushpop
 from typing import Any
 
 from toolcert.core.findings import Finding
+from toolcert.core.json_value import canonical
 from toolcert.core.quantiles import Quantiles
+from toolcert.core.requests import function_of
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding, kind_of
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
-from toolcert.verification.digest import canonical, digest
+from toolcert.verification.digest import digest
 from toolcert.verification.summary.figures import Example, FindingLine
 
 _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
@@ -25,8 +27,8 @@ _MAX_DEPTH = 64
 
 def schema_features(tool: Any) -> set[str]:
     """The keywords of a tool's schema besides the everyday ones, and a few shapes worth knowing."""
-    function = tool.get("function") if isinstance(tool, dict) else None
-    if not isinstance(function, dict):
+    function = function_of(tool)
+    if function is None:
         return set()
     found = set(_walk(function.get("parameters"), 0))
     if function.get("strict") is True:

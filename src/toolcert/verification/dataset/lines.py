@@ -9,12 +9,14 @@ from typing import Any
 import msgspec
 
 from toolcert.core.findings import Finding
+from toolcert.core.json_value import canonical
+from toolcert.core.requests import function_of, named_functions
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose.checks.registry import finding
 from toolcert.diagnose.judgement import schema_fault
 from toolcert.verification.dataset.expectation import Notes, read_notes
 from toolcert.verification.dataset.source import Source
-from toolcert.verification.digest import canonical, digest
+from toolcert.verification.digest import digest
 
 _START = 1 << 10
 _WHOLE = (1 << 64) - 1
@@ -99,15 +101,8 @@ class Toolsets:
 
 def describe(tools: Any) -> Toolset:
     """Hash and check a row's `tools`."""
-    names = tuple(_names(tools)) if isinstance(tools, list) else ()
+    names = tuple([function["name"] for function in named_functions(tools)]) if isinstance(tools, list) else ()
     return Toolset(tools=tools, digest=digest(canonical(tools)), names=names, findings=tuple(_problems(tools)))
-
-
-def _names(tools: list[Any]) -> Iterator[str]:
-    for tool in tools:
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            yield function["name"]
 
 
 def _problems(tools: Any) -> Iterator[Finding]:
@@ -122,8 +117,8 @@ def _problems(tools: Any) -> Iterator[Finding]:
 
 
 def _tool_problems(place: str, tool: Any, seen: set[str]) -> Iterator[Finding]:
-    function = tool.get("function") if isinstance(tool, dict) else None
-    if not isinstance(function, dict):
+    function = function_of(tool)
+    if function is None:
         yield finding("dataset.wrong_type", f"{place} has no object `function`")
         return
     name = function.get("name")

@@ -13,7 +13,7 @@ from toolcert.core.exchanges import Exchange, FaultKind
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.replies import CallsField, Reply, ToolCall
-from toolcert.core.requests import Request, RequestKind
+from toolcert.core.requests import Request, RequestKind, named_functions
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, examine, in_order, judge_calls, kind_of
 from toolcert.diagnose.judgement import Offer
@@ -260,7 +260,7 @@ def _facts(
 def _offered(row: Row, request: Request) -> tuple[str, ...]:
     if row.offered is not None:
         return row.offered
-    return tuple([tool["function"]["name"] for tool in request.tools[:MAX_OFFERED] if _is_tool(tool)])
+    return tuple([function["name"] for function in named_functions(request.tools[:MAX_OFFERED])])
 
 
 def _turns(request: Request) -> int:
@@ -268,11 +268,6 @@ def _turns(request: Request) -> int:
     for message in request.body.get("messages", ()):
         turns += isinstance(message, dict) and message.get("role") == "user"
     return turns
-
-
-def _is_tool(tool: Any) -> bool:
-    function = tool.get("function") if isinstance(tool, dict) else None
-    return isinstance(function, dict) and isinstance(function.get("name"), str)
 
 
 def _all_valid(calls: tuple[CallJudgement, ...]) -> bool | None:

@@ -1,0 +1,29 @@
+"""Equality of JSON values, and the bytes that equal values share.
+
+1 and 1.0 are one JSON number, true and 1 are two values, and the order of keys says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+canonical = msgspec.json.Encoder(order="sorted").encode
+"""A value as JSON with sorted keys and no spaces; 1 and 1.0 still differ, see `plain_numbers`."""
+
+
+def same_value(first: Any, second: Any) -> bool:
+    """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    return canonical(plain_numbers(first)) == canonical(plain_numbers(second))
+
+
+def plain_numbers(value: Any) -> Any:
+    """`value` with whole floats written as integers, so that equal numbers give equal bytes."""
+    if isinstance(value, dict):
+        return {key: plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain_numbers(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,24 @@
+"""What a user probably meant by a name that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def close_names(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The known names that are spelt most like `name`, best first; `cutoff` 1 accepts only the same name."""
+    # Loaded only after a mistake: the start of every command should not pay for it.
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(known), n=most, cutoff=cutoff)
+
+
+def did_you_mean(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> str:
+    """The question to ask back, as in `Did you mean litellm?`; empty where no known name is close."""
+    return question(close_names(name, known, most=most, cutoff=cutoff))
+
+
+def question(meant: Iterable[str]) -> str:
+    """`Did you mean a or b?`; empty without any."""
+    names = " or ".join(meant)
+    return f"Did you mean {names}?" if names else ""
