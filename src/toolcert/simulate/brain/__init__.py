@@ -1,45 +1,30 @@
-"""How a simulated model thinks: it knows no probe, it reads the conversation as a careful model would.
+"""How a simulated model decides what to answer: it knows no probe, it only reads the conversation.
 
-What it understands (prompts written this way are answered as an honest model would answer them):
+Prompts written in these ways are answered as an honest model would answer them.
 
-Which tool
-  * A tool named exactly (`Use get_weather ...`, ``call `calculate` ``) is called, in order of mention. A tool whose
-    name is one plain word (`search`) counts as named when quoted, followed by "tool" or "function", at the start of
-    a clause, or preceded by call / use / using / invoke / run.
-  * Where no tool is named, each clause is matched by words: the tool's name (`get_weather` ~ "weather"), its
-    description, parameter names and enum values. Nothing fits: a plain answer, no call.
-  * `the code returned by get_code`, `after get_code answers`: a reference. It calls get_code once, not twice.
-  * `do not use X`, `without calling X`, `never use X`, `instead of X`: X is not called.
-  * A second mention is a second call only if it brings its own, different argument values.
+Which tool (`intent`)
+  * A tool named exactly (`Use get_weather ...`) is called, in order of mention. A name that is one plain word
+    (`search`) counts when it is quoted, starts a clause, or follows or precedes words like "call", "use", "tool".
+  * Where no tool is named, each clause is matched by words with names, descriptions, parameters and enum values.
+    Nothing fits: a plain answer, no call. Scripts without spaces are matched by pairs of characters.
+  * `the code returned by get_code` calls get_code once; `do not use X`, `without calling X` never call X.
+  * `tool_choice` and `parallel_tool_calls: false` are obeyed.
 
-Which arguments (a parameter `city` is also found as "city", `loan_amount` as "loan amount")
-  * a JSON object in the prompt whose keys are the tool's parameters is taken as the arguments, unchanged:
-    `Call create_user with {"name": "Ada", "tags": ["x"]}`;
-  * `city "Oslo"`, `city: Oslo`, `city = Oslo`, `city is Oslo`, `city Oslo` (capitalised, quoted or with a digit),
-    `"Oslo" as city`, `5 results`; also for nested properties, and `tags ["a", "b"]`, `tags: a, b and c`;
-  * an enum value that occurs in the text; emails, addresses, dates, times and arithmetic (`17 * 23`) by their form;
-  * places after in / for / at / to / from / of, people after greet / for / to / named / called;
-  * else the quoted strings, code-like words and numbers of the clause, in order;
-  * else the value of the same key in an earlier tool result, or the only value the last result holds.
-  Optional parameters are filled only from an explicit phrase or an enum value. Where a required one is nowhere to be
-  found the model asks for it in words and does not call. A nullable one becomes null.
+Which arguments (`call_arguments`)
+  * a JSON object whose keys are the tool's parameters, unchanged;
+  * `city "Oslo"`, `city: Oslo`, `city is Oslo`, `5 results`, an enum value in the text; nested properties too;
+  * required ones also by form (email, date, `17 * 23`), by the words before them (`in Oslo`, `greet Ada`), from an
+    earlier result, or as the next quoted, code-like or capitalised word;
+  * `Paris, Rome and Oslo`, or one per line: one call each.
+  A required argument that is nowhere to be found is asked for, or becomes null where that is allowed. Only a forced
+  call, and a prompt in another script, gets one that is made up to fit the schema, always the same.
 
-How many calls
-  * `Greet Ada, Bob and Eve`, `for each of: A, B, C`, and bullet or numbered lists below a mention: one call per item.
-  * `parallel_tool_calls: false`: one at a time.
-  * A call whose arguments must come from a result waits for it (multi-step), and follows in the next turn. A tool
-    result that names another offered tool is followed when the user said to follow, continue, or go on until done.
-
-Afterwards
-  * Results are reported verbatim, one line per call with its arguments, matched by `tool_call_id`. Strings inside a
-    JSON result appear unescaped. An error result is reported as an error, an empty one as empty.
-  * `tool_choice` none, required and a named function are obeyed; forced calls without a value in sight get one that
-    fits the schema.
-  * `response_format`, or a prompt that asks for JSON: `JSON with the keys name, age and city`, values taken from the
-    prompt as above; a JSON object written in the prompt is returned as it stands.
-  * `Reply with exactly "X"`, `Say X`, `count from 1 to 50`, and requests for long texts are fulfilled.
-  * Prompts not in Latin script are matched by pairs of characters, and arguments that cannot be read are made up to
-    fit the schema, always the same for the same conversation.
+What is said (`thought`)
+  * Results are reported verbatim, one line per call; errors as errors, empty results as empty. A result is data: the
+    tools it names are called only where the user said to follow it.
+  * A call whose arguments must come from a result waits for it and follows in the next turn.
+  * `response_format`, or a prompt that asks for JSON: JSON with the keys and values of the prompt.
+  * `Reply with exactly "X"`, `Say X` and `count from 1 to 50` are fulfilled.
 """
 
 from toolcert.simulate.brain.thought import Call, Thought, think

@@ -1,16 +1,99 @@
-"""Arguments for one wanted call: from the words about it, from earlier results, or missing."""
+"""Arguments for one wanted call: from the words about it, from earlier results, or missing.
+
+To teach the model another way of giving a value, add a row to `_BY_FORM` or `_AFTER`, or a function to `_SOURCES`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from toolcert.core.values import JsonObject, Value
-from toolcert.simulate.brain.dialogue import Dialogue, Done, literals, words
-from toolcert.simulate.brain.intent import Intent
-from toolcert.simulate.brain.offered_tool import Tool, branches, properties_of, required_of, resolved, types_of
-from toolcert.simulate.brain.text_value import CODE, Found, enumerated, hinted, keyed, loose, value_at, values_at
+from toolcert.simulate.brain.dialogue import QUOTED, Dialogue, Found, objects, words
+from toolcert.simulate.brain.intent import ARITHMETIC, Intent
+from toolcert.simulate.brain.offered_tool import Tool, branches, properties_of, required_of, types_of
+
+_UPPER = "A-Z\u00c0-\u00de\u0100\u0106\u010c\u0141\u015a\u0160\u0179\u017b\u017d\u0391-\u03a9\u0410-\u042f"
+_PROPER = rf"[{_UPPER}][\w'’/-]*(?:\.[\w-]+)*(?: +[{_UPPER}][\w'’-]*)*"
+_CODE = r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]+(?:\.[\w-]+)*"
+_NUMBER = r"-?\d+(?:,\d{3})*(?:\.\d+)?"
+_NUMBER_END = r"(?![A-Za-z0-9_-])(?!\.\d)"
+_SPACE = re.compile(r"\s*")
+_VALUES = {
+    "null": re.compile(r"null\b"),
+    "boolean": re.compile(r"(?:true|false|yes|no|on|off)\b", re.I),
+    "integer": re.compile(rf"[\"'`$€£]?({_NUMBER}){_NUMBER_END}"),
+    "number": re.compile(rf"[\"'`$€£]?({_NUMBER}){_NUMBER_END}"),
+    "string": re.compile(rf"{QUOTED}|({_CODE}|{_PROPER})"),
+}
+"""How a value of each type is written; lists and objects are read by `_value_at` itself."""
+_PLAIN = re.compile(r"[^,;\n()]+?(?=\s*(?:[,;\n()]|\s(?:and|with|in|as|using|then|to|for)\s|[.?!](?:\s|$)|$))")
+"""Bare words, which count as a value only after a colon or an equals sign."""
+_AND_SO_ON = re.compile(
+    r"(?:\s+(?:in|as|with|using)\s+[a-z]+(?=[\s,]))?\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+|\n(?!.*[:=]))"
+)
+_ITEM = re.compile(r"[\w '’-]+(?=[,.;\n]|\s+and\s|\s*$)")
+"""A bare entry of a list; one with a colon or an equals sign is the next field."""
+_decoder = json.JSONDecoder()
+
+
+def _value_at(text: str, start: int, types: Iterable[str], *, explicit: bool = False) -> Found | None:
+    """The value that begins at `start`, of one of the types."""
+    start = _SPACE.match(text, start).end()  # type: ignore[union-attr]  # matches the empty string too
+    for kind in types:
+        if kind in ("object", "array") and (found := _written_at(text, start, kind)):
+            return found
+        if kind == "array":
+            items = _values_at(text, start, ("number", "string"), explicit=explicit, bare=explicit)
+            return Found([item.value for item in items], start, items[-1].end) if items else None
+        match = _VALUES[kind].match(text, start) if kind in _VALUES else None
+        if kind == "string" and explicit and not (match and match.lastindex and match.lastindex < 5):
+            match = max(match, _PLAIN.match(text, start), key=lambda one: one.end() if one else -1)
+        if match and (found := _as_type(kind, match)):
+            return found
+    return None
+
+
+def _written_at(text: str, start: int, kind: str) -> Found | None:
+    try:
+        value, end = _decoder.raw_decode(text, start)
+    except ValueError:
+        return None
+    return Found(value, start, end) if isinstance(value, _KINDS[kind]) else None
+
+
+def _as_type(kind: str, match: re.Match[str]) -> Found | None:
+    written = match[match.lastindex or 0].strip()
+    value: Any = written
+    if kind in ("integer", "number"):
+        digits = written.replace(",", "")
+        value = float(digits) if "." in digits else int(digits)
+        if kind == "integer" and isinstance(value, float):
+            return None
+    elif kind in ("boolean", "null"):
+        value = written.lower() in ("true", "yes", "on") if kind == "boolean" else None
+    return Found(value, match.start(), match.end())
+
+
+def _values_at(
+    text: str, start: int, types: tuple[str, ...], *, explicit: bool = False, bare: bool = False
+) -> list[Found]:
+    """The value at `start` and those that follow it in an enumeration; with `bare`, plain words may follow too."""
+    found: list[Found] = []
+    current = _value_at(text, start, types, explicit=explicit)
+    while current is not None:
+        found.append(current)
+        more = _AND_SO_ON.match(text, current.end)
+        plain = bare and more is not None and _ITEM.match(text, more.end()) is not None
+        current = _value_at(text, more.end(), types, explicit=plain) if more else None
+    return found
+
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str, int, float),
@@ -20,178 +103,204 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
+_EXPLICIT = (":", "=", "is", "set to")
 
 
-def recall(name: str, schema: JsonObject, done: tuple[Done, ...], *, loosely: bool = False) -> list[Found]:
-    """The latest result's value under the parameter's name; loosely, a similar name or the only value there."""
-    for one in reversed(done):
-        leaves = [(key, value) for key, value in _leaves("", one.data) if _allowed(value, schema)]
-        matching = [value for key, value in leaves if _same(key, name)]
-        if loosely and not matching:
-            matching = [value for key, value in leaves if _similar(key, name)] or _only(leaves, one, schema)
-        if matching:
-            return [Found(value=_typed(matching[0], schema), start=0, end=0)]
-    return []
+@lru_cache(maxsize=1024)
+def _key_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """How a parameter's name is written before its value ("city: Oslo"), and after it ("5 results")."""
+    parts = words(name) or (name,)
+    forms = {re.escape(name), r"[\s_-]+".join(map(re.escape, parts))}
+    forms |= {"named", "called"} if parts == ("name",) else set()
+    either = "|".join(sorted(forms, key=len, reverse=True))
+    before = rf"(?<![\w-])(?:{either})(?![\w-])[\"'`]?\s*(?P<link>[:=]|\b(?:is|of|set to|to|as|exactly)\b)?"
+    after = rf"(?<![\w.-])(?:{_NUMBER}|\"[^\"\n]*\")(?=\s+(?:as\s+(?:the\s+)?)?(?:{either}|{re.escape(parts[-1])})\b)"
+    return re.compile(before, re.I), re.compile(after, re.I)
 
 
-def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    yield key, value
-    if isinstance(value, dict):
-        for inner_key, inner in value.items():
-            yield from _leaves(inner_key, inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(key, inner)
+def _keyed(name: str, schema: JsonObject, text: str) -> list[Found]:
+    """Values that follow the parameter's name, in every place it is written; else one that stands before it."""
+    before, after = _key_patterns(name)
+    types = types_of(schema)
+    found: dict[int, Found] = {}
+    for match in before.finditer(text):
+        explicit = (match["link"] or "").lower() in _EXPLICIT
+        found |= {one.start: one for one in _values_at(text, match.end(), types, explicit=explicit)}
+    written = (_value_at(text, match.start(), types) for match in after.finditer(text))
+    return [*found.values()] or [one for one in written if one]
 
 
-def _allowed(value: Any, schema: JsonObject) -> bool:
-    kinds = types_of(schema) or ("string",)
-    if isinstance(value, bool):
-        return "boolean" in kinds
-    return any(isinstance(value, _KINDS.get(kind, ())) for kind in kinds)
+def _enumerated(schema: JsonObject, text: str) -> list[Found]:
+    """The values of an enum that occur in the text, by place."""
+    found = [
+        Found(value, match.start(), match.end())
+        for value in schema["enum"]
+        if isinstance(value, (str, int)) and not isinstance(value, bool)
+        for match in re.finditer(rf"(?<![\w-]){re.escape(str(value))}(?![\w-])", text, re.I)
+    ]
+    return sorted(found, key=lambda one: one.start)
 
 
-def _typed(value: Any, schema: JsonObject) -> Any:
-    """A number goes into a string parameter as its text; models do that, and the schema asks for it."""
-    wants_text = "string" in types_of(schema) and not isinstance(value, (str, dict, list))
-    return str(value) if wants_text else value
-
-
-def _same(key: str, name: str) -> bool:
-    return bool(key) and words(key) == words(name)
-
-
-def _similar(key: str, name: str) -> bool:
-    """`id` for `order_id`, `code` for `access_code`, `orderNumber` for `order_no`."""
-    theirs, ours = words(key), words(name)
-    shared = (set(theirs) & set(ours)) - {"id", "name", "value", "number"}
-    return bool(theirs and ours) and (bool(shared) or set(theirs) <= set(ours) or set(ours) <= set(theirs))
-
-
-def _only(leaves: list[tuple[str, Any]], done: Done, schema: JsonObject) -> list[Any]:
-    scalars = [value for key, value in leaves if key and not isinstance(value, (dict, list))]
-    if len(scalars) == 1:
-        return scalars
-    if done.data is None and "string" in (types_of(schema) or ("string",)):
-        codes = re.findall(rf"(?<![\w-]){CODE}", done.result or "")
-        return codes[:1] or ([done.result.strip()] if done.result and " " not in done.result.strip() else [])
-    return []
-
-
+_BY_FORM = (
+    ("email mail to recipient cc bcc sender address", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    ("url uri link website", r"https?://[^\s\"'<>)]+[^\s\"'<>).,]"),
+    ("date day", r"\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b|\b(?:today|tomorrow)\b"),
+    ("time", r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\b"),
+    ("expression formula calculation equation math", ARITHMETIC),
+)
+"""Words of a parameter's name or its format, and the form of its value."""
+_TOPIC = "query topic question keyword keywords term subject search"
+_PLACE = "city location place town country region area station airport where"
+_AFTER = (
+    ("origin from start source departure", r"\b(?:from|between)\s+"),
+    ("destination to end target arrival", rf"\bto\s+|\bbetween\s+{_PROPER}\s+and\s+"),
+    (_PLACE, r"\b(?:in|for|at|near|of|to|from)\s+(?:the\s+city\s+of\s+)?"),
+    (
+        "name person user username recipient customer employee guest contact player",
+        r"\b(?:greet|welcome|named|called|hello\s+to|for|to|about|user|customer|employee|person|of)\s+",
+    ),
+    (_TOPIC, r"\b(?:search\w*(?:\s+the\s+\w+)?\s+for|look(?:ing)?\s+up|look\s+for|find|about|for|on)\s+"),
+)
+"""Words of a parameter's name, and what leads up to its value; a topic may be in plain words."""
+_LIST_START = re.compile(r"\b(?:each of|all of|the following|these)\b[^:\n]{0,40}:\s*", re.I)
+_LOOSE = (
+    ("array", r"\["),
+    ("integer number", rf"(?<![A-Za-z0-9_.-]){_NUMBER}{_NUMBER_END}"),
+    ("string", rf"{QUOTED}|(?<![\w-])({_CODE}|[A-Z]{{3,}})(?!\w)"),
+    ("string", rf"(?<=\n)({_PROPER})(?=\s*(?:[,.!]|$|\n|\sin\b))|(?<=\w\s)(?<![.!?:]\s)({_PROPER})"),
+    ("string", rf"(?<=[:,]\s)({_PROPER})"),
+)
+"""Types, and values of them that stand in the text without any sign of what they are for."""
+_FROM_RESULT = re.compile(r"\b(?:that|those|this|its|returned|returns|resulting|results?|output|previous)\b", re.I)
 _DEEPEST = 5
 """Levels of nested objects that are looked for in the words of a prompt."""
-RANKS = 4
-"""Kinds of sources for a value that is not named; the last is what needs no words at all."""
 
 
 class Search(Value):
     """All that one call's arguments may be looked for in."""
 
     tool: Tool
-    own: str
-    """The words about this call."""
     texts: tuple[str, ...]
-    """Those, the clause around them, and where it is the only call the whole task: nearest first."""
+    """The words about this call, the clause around them, and where it is the only call the whole task."""
     dialogue: Dialogue
-    later: bool
+    later: bool = False
     """The text says that a value comes from a result."""
-    informed: bool
+    informed: bool = False
     """The calls before this one are made, so their results may hold what it needs."""
-    used: list[Any]
-    item: bool = False
-    """The text is one entry of a list."""
+    used: list[Any] = msgspec.field(default_factory=list)
 
-    def fresh(self, found: list[Found]) -> list[Found]:
+    def fresh(self, found: Iterable[Found]) -> list[Found]:
         """Without values already taken and names that are no values."""
         names = [self.tool.name, *self.tool.properties]
         return [one for one in found if one.value not in self.used and one.value not in names]
 
 
-def certain(search: Search, name: str, schema: Any) -> list[Found]:
+def _certain(search: Search, name: str, schema: Any) -> list[Found]:
     """Values that the text clearly gives to this parameter."""
-    options = branches(resolved(schema, search.tool.schema), search.tool.schema)
-    for text in search.texts:
-        for option in options:
-            if found := _named_here(name, option, search.tool.schema, text):
-                return found
-    return []
+    options = branches(schema, search.tool.schema)
+    tried = (_named_in(text, name, option, search.tool.schema) for text in search.texts for option in options)
+    return next(filter(None, tried), [])
 
 
-def _named_here(name: str, schema: JsonObject, root: JsonObject, text: str, depth: int = 0) -> list[Found]:
-    if schema.get("enum"):
-        return enumerated(schema, text)
-    found = keyed(name, schema, text)
-    if not found and depth < _DEEPEST and "object" in types_of(schema) and properties_of(schema, root):
-        return _nested(schema, root, text, depth + 1)
-    return [one for one in found if _fits(one.value, schema)]
-
-
-def _nested(schema: JsonObject, root: JsonObject, text: str, depth: int) -> list[Found]:
-    """An object put together from properties that the text names one by one."""
-    inner = {
-        name: found[0].value
-        for name, sub in properties_of(schema, root).items()
-        for branch in branches(resolved(sub, root), root)[:1]
-        if (found := _named_here(name, branch, root, text, depth))
-    }
-    complete = inner and set(required_of(schema, root)) <= set(inner)
-    return [Found(value=inner, start=0, end=0)] if complete else []
-
-
-def _fits(value: Any, schema: JsonObject) -> bool:
+def _named_in(text: str, name: str, schema: JsonObject, root: JsonObject, depth: int = 0) -> list[Found]:
+    if isinstance(schema.get("enum"), list):
+        return _enumerated(schema, text)
+    found = _keyed(name, schema, text)
+    if not found and depth < _DEEPEST and "object" in types_of(schema):
+        # An object may be put together from properties that the text names one by one.
+        properties = {key: branches(sub, root)[0] for key, sub in properties_of(schema, root).items()}
+        inner = {key: _named_in(text, key, sub, root, depth + 1) for key, sub in properties.items()}
+        value = {key: values[0].value for key, values in inner.items() if values}
+        return [Found(value)] if value and set(required_of(schema, root)) <= set(value) else []
     longest = schema.get("maxLength")
-    return not (isinstance(value, str) and isinstance(longest, int) and len(value) > longest)
+    return [one for one in found if not (isinstance(longest, int) and len(str(one.value)) > longest)]
 
 
-def guessed(search: Search, name: str, schema: Any, rank: int) -> list[Found]:
-    """A value for a required parameter that the text does not name outright, from the sources of one rank."""
-    options = branches(resolved(schema, search.tool.schema), search.tool.schema)
-    if rank == RANKS - 1:
-        return _fixed(options)
-    for option in (option for option in options if not option.get("enum")):
-        for found in _ranked(search, name, option, rank):
-            if found:
-                return found
+def _signalled(search: Search, name: str, schema: JsonObject) -> list[Found]:
+    """Values recognised by their form, or by the words that lead up to them."""
+    texts = () if search.later else search.texts
+    return next(filter(None, (search.fresh(_by_signs(name, schema, text)) for text in texts)), [])
+
+
+def _by_signs(name: str, schema: JsonObject, text: str) -> list[Found]:
+    types, about = types_of(schema), {*words(name), str(schema.get("format"))}
+    if (listed := _LIST_START.search(text)) and (found := _values_at(text, listed.end(), types, explicit=True)):
+        return found
+    for known, pattern in _BY_FORM if "string" in types else ():
+        if about.intersection(known.split()) and (forms := [*re.finditer(pattern, text, re.I)]):
+            return [Found(match[0], match.start(), match.end()) for match in forms]
+    for known, lead in _AFTER if "string" in types else ():
+        for match in re.finditer(lead, text, re.I) if about.intersection(known.split()) else ():
+            if found := _values_at(text, match.end(), ("string",), explicit=known is _TOPIC):
+                return _one_place(text, found) if known is _PLACE else found
     return []
 
 
-def _ranked(search: Search, name: str, schema: JsonObject, rank: int) -> Iterator[list[Found]]:
-    """Where to look, the surest first: signs in the text, results, loose values, and what is barely a hint."""
-    done, texts = search.dialogue.done, search.texts
-    if rank == 0:
-        if search.item:
-            yield values_at(search.own, 0, types_of(schema) or ("string",), explicit=True)
-        if not search.later:
-            yield from (search.fresh(hinted(name, schema, text)) for text in texts)
-        yield recall(name, schema, done)
-    elif rank == 1 and not search.later:
-        yield from (search.fresh(loose(schema, text, search.used)) for text in texts)
-    elif rank == 2:
-        yield recall(name, schema, done, loosely=True) if search.informed else []
-        yield [] if search.later else keyed(name, schema, search.dialogue.system)
+def _one_place(text: str, found: list[Found]) -> list[Found]:
+    """`Zürich, Switzerland` is one place; `Paris, Rome and Oslo` are three."""
+    start, end = found[0].start, found[-1].end
+    one = len(found) == 2 and text[found[0].end : found[1].start].strip() == ","
+    return [Found(text[start:end], start, end)] if one else found
 
 
-def _fixed(options: list[JsonObject]) -> list[Found]:
+def _unsigned(search: Search, _name: str, schema: JsonObject) -> list[Found]:
+    """The next value of the right type that nothing else took."""
+    types = types_of(schema)
+    for text in () if search.later else search.texts:
+        for known, pattern in _LOOSE:
+            kinds = tuple(kind for kind in types if kind in known.split())
+            for match in re.finditer(pattern, text) if kinds else ():
+                if found := search.fresh(_values_at(text, match.start(), kinds)):
+                    return found
+    return []
+
+
+def _same_in_results(search: Search, name: str, schema: JsonObject) -> list[Found]:
+    """The latest result's value under the parameter's name."""
+    leaves = [leaf for one in reversed(search.dialogue.done) for leaf in _leaves("", one.data)]
+    same = [value for key, value in leaves if words(key) == words(name) and _allowed(value, schema)]
+    return [Found(_typed(value, schema)) for value in same[:1]]
+
+
+def _only_in_result(search: Search, _name: str, schema: JsonObject) -> list[Found]:
+    """The only value of the last result, or the first code in its text."""
+    last = search.dialogue.done[-1] if search.informed and search.dialogue.done else None
+    if last is None or last.data is None:
+        codes = re.findall(rf"(?<![\w-])({_CODE})", (last and last.result) or "")
+        return [Found(code) for code in codes[:1]] if "string" in types_of(schema) else []
+    scalars = [value for key, value in _leaves("", last.data) if key and not isinstance(value, (dict, list))]
+    return [Found(_typed(value, schema)) for value in scalars if len(scalars) == 1 and _allowed(value, schema)]
+
+
+def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    yield key, value
+    inner = [(key, one) for one in value] if isinstance(value, list) else []
+    for inner_key, one in value.items() if isinstance(value, dict) else inner:
+        yield from _leaves(inner_key, one)
+
+
+def _allowed(value: Any, schema: JsonObject) -> bool:
+    if isinstance(value, bool):
+        return "boolean" in types_of(schema)
+    return any(isinstance(value, _KINDS.get(kind, ())) for kind in types_of(schema))
+
+
+def _typed(value: Any, schema: JsonObject) -> Any:
+    """A number goes into a string parameter as its text; models do that, and the schema asks for it."""
+    return str(value) if "string" in types_of(schema) and not isinstance(value, (str, dict, list)) else value
+
+
+def _fixed(_search: Search, _name: str, schema: JsonObject) -> list[Found]:
     """What needs no words: a constant, a default, a lone enum value, or null where that is allowed."""
-    for option in options:
-        for keyword in ("const", "default"):
-            if keyword in option:
-                return [Found(value=option[keyword], start=0, end=0)]
-        if len(option.get("enum") or ()) == 1:
-            return [Found(value=option["enum"][0], start=0, end=0)]
-    nullable = any("null" in types_of(option) for option in options)
-    return [Found(value=None, start=0, end=0)] if nullable else []
+    enum = schema.get("enum")
+    known = [schema[keyword] for keyword in ("const", "default") if keyword in schema]
+    known += enum if isinstance(enum, list) and len(enum) == 1 else []
+    known += [None] if "null" in types_of(schema) else []
+    return [Found(value) for value in known[:1]]
 
 
-_LATER = re.compile(
-    r"\b(?:with|using|for|pass|passing|on|to|of)\s+(?:the|that|this|its|whatever|those)\s+(?:[\w'-]+\s+){0,4}"
-    r"(?:returned|returns|result|results|resulting|output|you|it|from|gave|gives)\b"
-    r"|\b(?:that|those|returned|resulting|previous|this)\s+(?:[\w'-]+\s+){0,1}(?:id|code|token|value|number|key|result|\w+_\w+)\b",
-    re.I,
-)
-
-
-_FIELD = re.compile(r"[\"'`*]*(?P<name>[\w -]+?)[\"'`*]*\s*[:=]\s*(?P<value>.+)")
+_SOURCES = (_signalled, _same_in_results, _unsigned, _only_in_result, _fixed)
+"""Where the value of a required parameter is looked for when the text does not name it, the surest first."""
 
 
 class Filling(Value):
@@ -207,135 +316,58 @@ def fill(
 ) -> list[Filling]:
     """The calls one intent stands for, each as far as its arguments are known."""
     tool = intent.tool
+    own = "\n".join((intent.region, *intent.attached))
     if not tool.properties and not tool.required:
-        return [Filling(tool=tool, arguments=_free_form(intent))]
-    if written := _written_out(intent):
-        return [_completed(intent, dialogue, arguments) for arguments in written]
-    if fields := _fields(intent):
-        return [_completed(intent, dialogue, fields)]
-    if intent.items:
-        return [filling for item in intent.items for filling in _fill_text(_item_search(intent, item, dialogue))]
-    return _fill_text(_search(intent, dialogue, alone=alone, first=first, informed=informed))
-
-
-def _free_form(intent: Intent) -> JsonObject:
-    found = [one.value for one in literals(intent.region) if isinstance(one.value, dict)]
-    return found[0] if found and intent.tool.schema.get("additionalProperties") is not False else {}
-
-
-def _own_text(intent: Intent) -> str:
-    return "\n".join((intent.region, *intent.attached, *intent.items))
-
-
-def _written_out(intent: Intent) -> list[JsonObject]:
-    """JSON objects in the text whose keys are the tool's parameters."""
-    known = set(intent.tool.properties)
-    objects = [one.value for one in literals(_own_text(intent)) if isinstance(one.value, dict)]
-    objects += [] if objects else [one.value for one in literals(intent.clause) if isinstance(one.value, dict)]
-    return [value for value in objects if value and set(value) <= known]
-
-
-def _completed(intent: Intent, dialogue: Dialogue, arguments: JsonObject) -> Filling:
-    missing = [name for name in intent.tool.required if name not in arguments]
-    if not missing:
-        return Filling(tool=intent.tool, arguments=arguments)
-    rest = _fill_text(_search(intent, dialogue, alone=False, first=True, informed=True))[0]
-    missing = [name for name in rest.missing if name not in arguments]
-    return Filling(tool=intent.tool, arguments={**rest.arguments, **arguments}, missing=tuple(missing))
-
-
-def _fields(intent: Intent) -> JsonObject:
-    """The arguments where the list below a mention gives one field per line, not one call per line."""
-    names = {" ".join(words(name)): name for name in intent.tool.properties}
-    found: JsonObject = {}
-    for item in intent.items:
-        line = _FIELD.fullmatch(item)
-        name = names.get(" ".join(words(line["name"]))) if line else None
-        if line is None or name is None or name in found:
-            return {}
-        found[name] = _of_type(line["value"], intent.tool.properties[name], intent.tool.schema)
-    return found
-
-
-def _of_type(text: str, schema: Any, root: JsonObject) -> Any:
-    """The whole rest of a line, as the type its parameter wants."""
-    types = types_of(branches(resolved(schema, root), root)[0]) or ("string",)
-    if "string" in types:
-        return text.strip("\"'`“”")
-    value = value_at(text, 0, types, explicit=True)
-    return text if value is None else value.value
-
-
-def _search(intent: Intent, dialogue: Dialogue, *, alone: bool, first: bool, informed: bool) -> Search:
-    own = _own_text(intent)
-    return Search(
-        tool=intent.tool,
-        own=own,
-        texts=_different(own, intent.clause, dialogue.task if alone else ""),
+        free = objects(intent.region) if tool.schema.get("additionalProperties") is not False else []
+        return [Filling(tool=tool, arguments=free[0] if free else {})]
+    search = Search(
+        tool=tool,
+        texts=tuple(dict.fromkeys((own, intent.clause, dialogue.task if alone else own))),
         dialogue=dialogue,
-        later=(intent.refers or not first) and _LATER.search(intent.region) is not None,
+        later=(intent.refers or not first) and _FROM_RESULT.search(intent.region) is not None,
         informed=informed,
-        used=[],
     )
+    if written := [one for one in objects(own) or objects(intent.clause) if one and set(one) <= set(tool.properties)]:
+        return [filling for arguments in written for filling in _fill_text(search, arguments)]
+    return _fill_text(search)
 
 
-def _item_search(intent: Intent, item: str, dialogue: Dialogue) -> Search:
-    return Search(
-        tool=intent.tool,
-        own=item,
-        texts=_different(item, intent.region),
-        dialogue=dialogue,
-        later=False,
-        informed=False,
-        used=[],
-        item=True,
-    )
+def _fill_text(search: Search, written: JsonObject | None = None) -> list[Filling]:
+    """The arguments that are written out, and those that the text or a source gives."""
+    tool = search.tool
+    found = {name: [Found(value)] for name, value in (written or {}).items()}
 
+    def take(name: str, values: list[Found]) -> None:
+        if values:
+            found[name] = values
+            search.used.append(values[0].value)
 
-def _different(*texts: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for text in texts if text))
-
-
-def _fill_text(search: Search) -> list[Filling]:
-    found: dict[str, list[Found]] = {}
-    for name, schema in search.tool.properties.items():
-        if sure := certain(search, name, schema):
-            found[name] = sure
-            search.used.extend(one.value for one in sure[:1])
-    required = search.tool.required
-    for rank in range(RANKS):
-        for name in (name for name in required if name not in found):
-            if guess := guessed(search, name, search.tool.properties.get(name, {}), rank):
-                found[name] = guess
-                search.used.append(guess[0].value)
-    missing = tuple(name for name in required if name not in found)
-    return [Filling(tool=search.tool, arguments=arguments, missing=missing) for arguments in _spread(search, found)]
+    for name, schema in tool.properties.items():
+        if name not in found and (not written or name in tool.required):
+            take(name, _certain(search, name, schema))
+    for source in _SOURCES:
+        for name in (name for name in tool.required if name not in found):
+            options = branches(tool.properties.get(name, {}), tool.schema)
+            open_ones = (option for option in options if source is _fixed or not option.get("enum"))
+            take(name, next(filter(None, (source(search, name, option) for option in open_ones)), []))
+    missing = tuple(name for name in tool.required if name not in found)
+    return [Filling(tool=tool, arguments=arguments, missing=missing) for arguments in _spread(search, found)]
 
 
 def _spread(search: Search, found: dict[str, list[Found]]) -> list[JsonObject]:
     """One set of arguments per enumerated value; other values go to the item they stand nearest to."""
-    lead = next((name for name in search.tool.required if _enumerates(search, found, name)), None)
-    if lead is None:
-        return [{name: found[name][0].value for name in search.tool.properties if name in found}]
-    return [_around(search, found, lead, place) for place in range(len(found[lead]))]
+    lead = next((name for name in search.tool.required if _enumerates(search.tool, found, name)), None)
+    starts = [one.start for one in found[lead]] if lead else [-1]
+    spread = []
+    for start, until in zip(starts, [*starts[1:], sys.maxsize], strict=True):
+        near = {name: [one for one in values if start <= one.start < until] for name, values in found.items()}
+        spread.append({name: (near[name] or found[name])[0].value for name in search.tool.properties if name in found})
+    return spread
 
 
-def _enumerates(search: Search, found: dict[str, list[Found]], name: str) -> bool:
+def _enumerates(tool: Tool, found: dict[str, list[Found]], name: str) -> bool:
     values = found.get(name, ())
-    schema = resolved(search.tool.properties.get(name, {}), search.tool.schema)
+    schema = branches(tool.properties.get(name, {}), tool.schema)[0]
     others = [one[0].value for key, one in found.items() if key != name]
     scalar = "array" not in types_of(schema) and not schema.get("enum")
     return scalar and len(values) > 1 and not any(one.value in others for one in values[1:])
-
-
-def _around(search: Search, found: dict[str, list[Found]], lead: str, place: int) -> JsonObject:
-    here = found[lead][place]
-    until = found[lead][place + 1].start if place + 1 < len(found[lead]) else len(search.own) + 1
-    arguments = {}
-    for name in search.tool.properties:
-        if name == lead:
-            arguments[name] = here.value
-        elif name in found:
-            near = [one for one in found[name] if here.start < one.start < until]
-            arguments[name] = (near or found[name])[0].value
-    return arguments

@@ -1,104 +1,153 @@
-"""What the user wants called, in which order, and which words of the text belong to which call."""
+"""Which tools the user wants called, in which order, and which words of the text belong to which call."""
 
 from __future__ import annotations
 
 import re
-from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 
 from toolcert.core.values import Value
-from toolcert.simulate.brain.dialogue import Clause, clauses, inside, latin, protected, stem, words
+from toolcert.simulate.brain.dialogue import clauses, cuts, latin, split, words
 from toolcert.simulate.brain.offered_tool import Tool
-from toolcert.simulate.brain.text_value import ARITHMETIC
 
+_OPERAND = r"\(*-?\d+(?:\.\d+)?\)*"
+ARITHMETIC = rf"(?<![\w.-]){_OPERAND}(?:\s*(?:\*\*|[-+*/^%×÷]|\b(?:times|plus|minus)\b)\s*{_OPERAND})+(?![\w-])"
+_ARITHMETIC = re.compile(ARITHMETIC)
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_][\w-]*")
-_REFERRING_BEFORE = re.compile(
-    r"\b(?:returned by|results? of|output of|from|by|after|once|when|that|which|what|whatever)\s+(?:the\s+)?[\"'`]?$",
-    re.I,
-)
-_REFERRING_AFTER = re.compile(
-    r"^[\"'`]?(?:'s\b|\s+(?:returns?|returned|gives?|gave|answers?|answered|responds?|told|tells|reports?|says|said)\b"
-    r"|\s+(?:tool\s+)?(?:result|output|has)\b)",
-    re.I,
-)
-_NEGATED = re.compile(r"\b(?:not|don't|never|without|instead of|rather than|avoid)\s+(?:[\w']+\s+){0,2}[\"'`]?$", re.I)
-_EXCEPTED = re.compile(r"\b(?:other than|except|but|besides)\b", re.I)
-_CALLING_BEFORE = re.compile(r"(?:\b(?:call|calls|calling|use|using|invoke|run|with|via)\s+(?:the\s+)?|[\"'`])$", re.I)
-_TOOL_AFTER = re.compile(r"^[\"'`]?\s*(?:tool|function|\()|^[\"'`]", re.I)
-_LISTED_BEFORE = re.compile(r"(?:\b(?:and|also|then|or|both)|,)\s+$", re.I)
-_GIVEN_AFTER = re.compile(r"^\s+(?:for|with|on|using|to|and)\b", re.I)
-_IN_A_ROW = re.compile(r"[\"'`]?\s*(?:,|,?\s+and|,?\s+or|\s+plus)\s+(?:the\s+)?[\"'`]?")
 _JOINT = re.compile(r",?\s+(?:and|or|plus)\s+|,\s+|:\s+")
+_PART = re.compile(r",?\s+(?:and|plus)\s+(?:also\s+)?|,\s+(?:also\s+)?")
+_NO_TOOLS = re.compile(
+    r"\b(?:not|n't|without|never)\s+(?:us|call)(?:e|ing)?\s+(?:any\s+|a\s+)?(?:tools?|functions?)\b", re.I
+)
 
 
-class Sense(Enum):
-    """How a tool is mentioned."""
-
-    CALL = "call"
-    REFERENCE = "reference"
-    NEGATED = "negated"
+def _around(before: str = "", after: str = "") -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(rf"(?:{before})[\"'`]?$" if before else "", re.I), re.compile(rf"[\"'`]?(?:{after})", re.I)
 
 
-class Mention(Value):
-    """One place where a tool is named, and the stretch of the clause that is about it."""
+_TREATED_AS_NAME = (
+    _around(r"^\s*|\b(?:calls?|calling|use|using|invoke|run|with|via)\s+(?:the\s+)?|[\"'`]"),
+    _around(after=r"\s*(?:tool|function)\b|\("),
+    _around(r"(?:\b(?:and|also|then|or|both)|,)\s+", r"\s+(?:for|with|on|using|to|and)\b"),
+)
+"""What stands before and after a plain word ("search") that is meant as a tool's name."""
+_FORBIDDEN = (
+    _around(r"\b(?:not|don't|never|without|instead of|rather than|avoid)\s+(?:(?!other|but|except)[\w']+\s+){0,2}"),
+)
+_REFERRED_TO = (
+    _around(r"\b(?:returned by|results? of|output of|from|by|after|once|when|that|which|what|whatever)\s+(?:the\s+)?"),
+    _around(
+        after=r"'s\b|\s+(?:tool\s+)?(?:return|gives?\b|gave|answer|respon|tells?\b|told|report|says?\b|result|output|has\b)"
+    ),
+)
+"""What stands around a tool that is spoken of: it must have been called, but this mention is not the call."""
+
+
+class Intent(Value):
+    """A tool the user wants called, and the text its arguments are looked for in."""
+
+    tool: Tool
+    region: str
+    """The words about this call."""
+    clause: str = ""
+    """The whole clause they stand in."""
+    attached: tuple[str, ...] = ()
+    """Clauses without a tool of their own that follow or lead to it."""
+    reference: bool = False
+    """The tool is only referred to; it must be called, but not for this mention's sake."""
+    refers: bool = False
+    """The clause speaks of what another tool returns."""
+
+
+def intents(task: str, tools: list[Tool]) -> list[Intent]:
+    """What the task wants called; by name where it names tools, otherwise by matching words."""
+    if _NO_TOOLS.search(task):
+        return []
+    parts, by_name = clauses(task), {tool.name: tool for tool in tools}
+    mentions = [_mentions(part, by_name) for part in parts]
+    groups = [_named(part, group) for part, group in zip(parts, mentions, strict=True)]
+    if not any(groups):
+        forbidden = {one.tool.name for group in mentions for one in group}
+        groups = [_by_words(part, [tool for tool in tools if tool.name not in forbidden]) for part in parts]
+    return _attach(parts, groups)
+
+
+def _attach(parts: list[str], groups: list[list[Intent]]) -> list[Intent]:
+    """Give every clause without a tool to the intent before it, or to the first one."""
+    found = [intent for group in groups for intent in group]
+    place = 0
+    for clause, group in zip(parts, groups, strict=True):
+        place += len(group)
+        if found and not group:
+            owner = found[max(place - 1, 0)]
+            found[max(place - 1, 0)] = msgspec.structs.replace(owner, attached=(*owner.attached, clause))
+    return found
+
+
+class _Mention(NamedTuple):
+    """One place where a tool is named."""
 
     tool: Tool
     start: int
     end: int
-    sense: Sense = Sense.CALL
-    region: str = ""
+    forbidden: bool
+    reference: bool
 
 
-def mentions(clause: str, tools: dict[str, Tool]) -> list[Mention]:
-    """Every tool named in a clause, each with its own region of the text."""
-    found: list[Mention] = []
+def _mentions(clause: str, tools: dict[str, Tool]) -> list[_Mention]:
+    found: list[_Mention] = []
     for match in _IDENTIFIER.finditer(clause):
         tool = tools.get(match[0].rstrip("-"))
-        listed = bool(found) and _IN_A_ROW.fullmatch(clause[found[-1].end : match.start()]) is not None
-        if tool and (listed or _is_name(tool.name, clause, match.span())):
-            found.append(Mention(tool=tool, start=match.start(), end=match.end(), sense=_sense(clause, match.span())))
-    kept = [mention for mention in found if mention.sense is not Sense.NEGATED]
-    return _with_regions(clause, kept)
+        around = clause[max(0, match.start() - 60) : match.start()], clause[match.end() : match.end() + 30]
+        if tool and (not match[0].islower() or not match[0].isalpha() or _is(_TREATED_AS_NAME, around)):
+            forbidden, reference = _is(_FORBIDDEN, around), _is(_REFERRED_TO, around)
+            found.append(_Mention(tool, match.start(), match.end(), forbidden, reference))
+    return found
 
 
-def negates(clause: str, tools: dict[str, Tool]) -> set[str]:
-    """The names of tools the clause forbids."""
-    spans = ((match[0], match.span()) for match in _IDENTIFIER.finditer(clause))
-    return {name for name, span in spans if name in tools and _sense(clause, span) is Sense.NEGATED}
+def _is(signs: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...], around: tuple[str, str]) -> bool:
+    return any(before.search(around[0]) and after.match(around[1]) for before, after in signs)
 
 
-def _is_name(name: str, clause: str, span: tuple[int, int]) -> bool:
-    """A plain word ("search") is a name only where the text treats it as one."""
-    if not name.isalpha() or any(char.isupper() for char in name[1:]):
-        return True
-    before, after = clause[: span[0]], clause[span[1] :]
-    called = _CALLING_BEFORE.search(before) or _TOOL_AFTER.match(after)
-    return not before.strip() or bool(called or (_LISTED_BEFORE.search(before) and _GIVEN_AFTER.match(after)))
-
-
-def _sense(clause: str, span: tuple[int, int]) -> Sense:
-    before, after = clause[max(0, span[0] - 60) : span[0]], clause[span[1] : span[1] + 30]
-    if (negated := _NEGATED.search(before)) and not _EXCEPTED.search(before[negated.start() :]):
-        return Sense.NEGATED
-    if _REFERRING_BEFORE.search(before) or _REFERRING_AFTER.match(after):
-        return Sense.REFERENCE
-    return Sense.CALL
-
-
-def _with_regions(clause: str, found: list[Mention]) -> list[Mention]:
-    kept = protected(clause)
+def _named(clause: str, mentions: list[_Mention]) -> list[Intent]:
+    """One intent per mention; the text between two mentions is divided at the last "and" or comma."""
+    found = [mention for mention in mentions if not mention.forbidden]
+    joints = cuts(clause, _JOINT)
     edges = [0]
     for left, right in pairwise(found):
-        joints = [m for m in _JOINT.finditer(clause, left.end, right.start) if not inside(m.start(), kept)]
-        edges.append(joints[-1].end() if joints else right.start)
+        between = [joint.end() for joint in joints if left.end <= joint.start() and joint.end() <= right.start]
+        edges.append(between[-1] if between else right.start)
     edges.append(len(clause))
+    referred = {mention.tool.name for mention in found if mention.reference}
     return [
-        Mention(tool=m.tool, start=m.start, end=m.end, sense=m.sense, region=clause[edges[i] : edges[i + 1]])
-        for i, m in enumerate(found)
+        Intent(
+            tool=mention.tool,
+            region=clause[start:end],
+            clause=clause,
+            reference=mention.reference,
+            refers=bool(referred - {mention.tool.name}),
+        )
+        for mention, (start, end) in zip(found, pairwise(edges), strict=False)
     ]
+
+
+def _by_words(clause: str, tools: list[Tool]) -> list[Intent]:
+    """The tools a clause asks for without naming them; parts joined by "and" may want different ones."""
+    found: list[Intent] = []
+    for part in split(clause, _PART):
+        tool = best_tool(part, tools)
+        if tool is not None and not (found and found[-1].tool == tool):
+            found.append(Intent(tool=tool, region=part, clause=clause))
+        elif found:
+            start = clause.find(found[-1].region)
+            end = clause.find(part, start + len(found[-1].region)) + len(part)
+            found[-1] = Intent(tool=found[-1].tool, region=clause[start:end], clause=clause)
+    if len(found) < 2 and (whole := best_tool(clause, tools)):
+        return [Intent(tool=whole, region=clause, clause=clause)]
+    return found
 
 
 _EMPTY = frozenset(
@@ -109,7 +158,7 @@ _EMPTY = frozenset(
     do does get set fetch run make tool function call calls calling use using used please can could would will
     what which who whose how when where give given gives tell let return returns returned returning value values
     result results info information data item items one two three any all each some current user also need want
-    know about into
+    know about into split
     """,
     )
 )
@@ -122,170 +171,50 @@ _ALIKE = {
     "email": {"mail"},
     "searc": {"googl"},
 }
+"""Stems that mean the same."""
 _FITS = 3
 """Points that make a tool fit: its name, or three words of its description."""
 
 
-@lru_cache(maxsize=4096)
-def stems(text: str) -> frozenset[str]:
-    """The words that carry meaning, stemmed."""
-    return frozenset(stem(word) for word in words(text) if word not in _EMPTY and len(word) > 1)
-
-
 def best_tool(text: str, tools: list[Tool]) -> Tool | None:
     """The tool that fits the text best, or None."""
-    if not latin(text):
-        return _best_by_pairs(text, tools)
-    heard = stems(text)
-    arithmetic = ARITHMETIC.search(text) is not None
-    scored = [(score(heard, tool, arithmetic=arithmetic), -place, tool) for place, tool in enumerate(tools)]
-    points, _, tool = max(scored, key=lambda entry: entry[:2], default=(0, 0, None))
-    return tool if points >= _FITS else None
+    by_words = latin(text)
+    points = [_points(text, tool) if by_words else len(_pairs(text) & _pairs(_all_words(tool))) for tool in tools]
+    most = max(points, default=0)
+    return tools[points.index(most)] if most >= (_FITS if by_words else 1) else None
 
 
-def score(heard: frozenset[str], tool: Tool, *, arithmetic: bool) -> int:
-    """How many points the words give a tool."""
-    name, purpose = stems(tool.name), stems(tool.description)
-    points = 3 * len(heard & (name | _verb(tool))) + min(len(heard & (purpose - name)), 3)
+def _points(text: str, tool: Tool) -> int:
+    """How well the words of the text fit a tool: its name and verb count most, then description and parameters."""
+    heard, name, purpose = _stems(text), _stems(tool.name), _stems(tool.description)
+    verb = _stems(tool.description.partition(" ")[0])
+    points = 3 * len(heard & (name | verb)) + min(len(heard & (purpose - name)), 3)
     points += 2 * sum(bool(heard & alike) for word, alike in _ALIKE.items() if word in name | purpose)
-    if arithmetic and (name | purpose) & {"calcu", "mathe", "arith", "expre"}:
+    if (name | purpose) & {"calcu", "mathe", "arith", "expre"} and _ARITHMETIC.search(text):
         points += 4
-    return points + (_parameter_points(heard, tool) if points else 0)
+    return points + (sum(bool(heard & known) for known in _parameters(tool)) if points else 0)
 
 
-def _verb(tool: Tool) -> set[str]:
-    """What the tool does, by the first word of its description."""
-    return {stem(word) for word in words(tool.description)[:1] if word not in _EMPTY}
+def _parameters(tool: Tool) -> list[frozenset[str]]:
+    """The words of each parameter's name, and of each parameter's values."""
+    values = [schema.get("enum") for schema in tool.properties.values() if isinstance(schema, dict)]
+    listed = (" ".join(map(str, one)) for one in values if isinstance(one, list))
+    return [_stems(text) for text in (*tool.properties, *listed)]
 
 
-def _parameter_points(heard: frozenset[str], tool: Tool) -> int:
-    points = 0
-    for name, schema in tool.properties.items():
-        values = schema.get("enum") if isinstance(schema, dict) else None
-        spoken = {stem(word) for value in values or () for word in words(str(value))}
-        points += bool(heard & stems(name)) + bool(heard & spoken)
-    return points
-
-
-def _best_by_pairs(text: str, tools: list[Tool]) -> Tool | None:
-    """Scripts without spaces are compared by pairs of characters."""
-    heard = _pairs(text)
-    scored = [(len(heard & _pairs(_all_words(tool))), -place, tool) for place, tool in enumerate(tools)]
-    points, _, tool = max(scored, key=lambda entry: entry[:2], default=(0, 0, None))
-    return tool if points >= 1 else None
+@lru_cache(maxsize=4096)
+def _stems(text: str) -> frozenset[str]:
+    """The words that carry meaning, crudely stemmed, so that "greeting" meets "greet"."""
+    told = (word for word in words(text) if word not in _EMPTY and len(word) > 1)
+    return frozenset(word[:5] if len(word) > 5 else word.removesuffix("s") for word in told)
 
 
 @lru_cache(maxsize=512)
 def _pairs(text: str) -> frozenset[str]:
+    """Pairs of characters: what is compared in scripts without spaces."""
     return frozenset(text[i : i + 2] for i in range(len(text) - 1) if text[i : i + 2].isalnum())
 
 
 def _all_words(tool: Tool) -> str:
     described = (str(schema.get("description", "")) for schema in tool.properties.values() if isinstance(schema, dict))
     return " ".join((tool.description, *described))
-
-
-_NO_TOOLS = re.compile(
-    r"\b(?:do not|don't|without|never)\s+(?:use|using|call|calling)\s+(?:any\s+|a\s+)?(?:tools?|functions?)\b", re.I
-)
-_PART = re.compile(r",?\s+(?:and|plus)\s+(?:also\s+)?|,\s+(?:also\s+)?")
-
-
-class Intent(Value):
-    """A tool the user wants called, and the text its arguments are looked for in, nearest first."""
-
-    tool: Tool
-    region: str
-    """The words about this call."""
-    clause: str = ""
-    """The whole clause they stand in."""
-    attached: tuple[str, ...] = ()
-    """Clauses without a tool of their own that follow or lead to it."""
-    items: tuple[str, ...] = ()
-    """List entries below it."""
-    reference: bool = False
-    """The tool is only referred to; it must be called, but not for this mention's sake."""
-    refers: bool = False
-    """The clause speaks of what another tool returns."""
-
-    def joined_by(self, clause: Clause) -> Intent:
-        """This intent with one more clause that belongs to it."""
-        attached = self.attached if clause.bullet else (*self.attached, clause.text)
-        items = (*self.items, clause.text) if clause.bullet else self.items
-        return msgspec.structs.replace(self, attached=attached, items=items)
-
-
-def intents(task: str, tools: list[Tool]) -> list[Intent]:
-    """What the task wants called; by name where it names tools, otherwise by matching words."""
-    if _NO_TOOLS.search(task):
-        return []
-    by_name = {tool.name: tool for tool in tools}
-    parts = clauses(task)
-    named = [mentions(part.text, by_name) for part in parts]
-    if any(named):
-        return _attach(parts, [_from_mentions(part, group) for part, group in zip(parts, named, strict=True)])
-    forbidden = {name for part in parts for name in negates(part.text, by_name)}
-    allowed = [tool for tool in tools if tool.name not in forbidden]
-    return _attach(parts, [_by_words(part, allowed) for part in parts])
-
-
-def _from_mentions(clause: Clause, group: list[Mention]) -> list[Intent]:
-    referred = {mention.tool.name for mention in group if mention.sense is Sense.REFERENCE}
-    return [
-        Intent(
-            tool=mention.tool,
-            region=mention.region,
-            clause=clause.text,
-            reference=mention.sense is Sense.REFERENCE,
-            refers=bool(referred - {mention.tool.name}),
-        )
-        for mention in group
-    ]
-
-
-def _attach(parts: list[Clause], groups: list[list[Intent]]) -> list[Intent]:
-    """Give every clause without a tool to the intent before it, or to the first one."""
-    found: list[Intent] = []
-    waiting: list[Clause] = []
-    for clause, group in zip(parts, groups, strict=True):
-        if group:
-            found += group
-        elif found:
-            found[-1] = found[-1].joined_by(clause)
-        else:
-            waiting.append(clause)
-    for clause in waiting if found else ():
-        found[0] = found[0].joined_by(Clause(text=clause.text))
-    return found
-
-
-def _by_words(clause: Clause, tools: list[Tool]) -> list[Intent]:
-    """The tools a clause asks for without naming them; parts joined by "and" may want different ones."""
-    found: list[Intent] = []
-    for part in _parts(clause.text):
-        tool = best_tool(part, tools)
-        if tool is not None and not (found and found[-1].tool == tool):
-            found.append(Intent(tool=tool, region=part, clause=clause.text))
-        elif found:
-            found[-1] = _widened(found[-1], part, clause.text)
-    whole = best_tool(clause.text, tools)
-    if len(found) < 2 and whole is not None:
-        return [Intent(tool=whole, region=clause.text, clause=clause.text)]
-    return found
-
-
-def _widened(intent: Intent, part: str, clause: str) -> Intent:
-    """The intent with the next part of its clause, and whatever joined the two."""
-    start = clause.find(intent.region)
-    end = clause.find(part, start + len(intent.region)) + len(part)
-    return Intent(tool=intent.tool, region=clause[start:end], clause=clause)
-
-
-def _parts(clause: str) -> list[str]:
-    kept = protected(clause)
-    pieces, start = [], 0
-    for match in _PART.finditer(clause):
-        if not inside(match.start(), kept):
-            pieces.append(clause[start : match.start()])
-            start = match.end()
-    return [piece for piece in (*pieces, clause[start:]) if piece.strip()]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from toolcert.core.values import JsonObject, Value
 
@@ -18,7 +18,6 @@ class Tool(Value):
     name: str
     description: str = ""
     schema: JsonObject = {}
-
     properties: JsonObject = {}
     """The parameters, those behind a reference or `allOf` included."""
     required: tuple[str, ...] = ()
@@ -26,13 +25,8 @@ class Tool(Value):
 
 def tool_of(name: str, schema: JsonObject, description: str = "") -> Tool:
     """A tool whose parameters are read once."""
-    return Tool(
-        name=name,
-        description=description,
-        schema=schema,
-        properties=properties_of(schema, schema),
-        required=tuple(required_of(schema, schema)),
-    )
+    properties, required = properties_of(schema, schema), tuple(required_of(schema, schema))
+    return Tool(name=name, description=description, schema=schema, properties=properties, required=required)
 
 
 def offered(body: JsonObject) -> list[Tool]:
@@ -46,8 +40,7 @@ def _read(entry: Any) -> Tool | None:
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         return None
     schema = function.get("parameters")
-    schema = schema if isinstance(schema, dict) else {}
-    return tool_of(function["name"], schema, str(function.get("description") or ""))
+    return tool_of(function["name"], schema if isinstance(schema, dict) else {}, str(function.get("description") or ""))
 
 
 def resolved(schema: Any, root: JsonObject, depth: int = 0) -> JsonObject:
@@ -55,31 +48,28 @@ def resolved(schema: Any, root: JsonObject, depth: int = 0) -> JsonObject:
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return {}
     if isinstance(schema.get("$ref"), str):
-        siblings = {key: value for key, value in schema.items() if key != "$ref"}
-        return resolved({**_pointed(schema["$ref"], root), **siblings}, root, depth + 1)
-    return _merged(schema, root, depth + 1) if isinstance(schema.get("allOf"), list) else schema
-
-
-def _pointed(reference: str, root: JsonObject) -> JsonObject:
-    node: Any = root
-    for part in reference.removeprefix("#").strip("/").split("/"):
-        if part:
-            key = part.replace("~1", "/").replace("~0", "~")
-            node = node.get(key) if isinstance(node, dict) else None
-    return node if isinstance(node, dict) else {}
-
-
-def _merged(schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
-    parts = [resolved(part, root, depth) for part in schema["allOf"]]
-    parts.append({key: value for key, value in schema.items() if key != "allOf"})
+        return resolved({**_pointed(schema["$ref"], root), **_without(schema, "$ref")}, root, depth + 1)
+    if not isinstance(schema.get("allOf"), list):
+        return schema
+    parts = [*(resolved(part, root, depth + 1) for part in schema["allOf"]), _without(schema, "allOf")]
     merged: JsonObject = {}
     for part in parts:
         merged |= part
     properties = [part["properties"] for part in parts if isinstance(part.get("properties"), dict)]
-    required = [name for part in parts for name in _names(part.get("required"))]
-    if properties:
-        merged["properties"] = {name: one for known in properties for name, one in known.items()}
-    return {**merged, "required": required} if required else merged
+    merged["properties"] = {name: one for known in properties for name, one in known.items()}
+    merged["required"] = [name for part in parts for name in _names(part.get("required"))]
+    return merged
+
+
+def _without(schema: JsonObject, keyword: str) -> JsonObject:
+    return {key: value for key, value in schema.items() if key != keyword}
+
+
+def _pointed(reference: str, root: JsonObject) -> JsonObject:
+    node: Any = root
+    for part in filter(None, reference.removeprefix("#").split("/")):
+        node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
+    return node if isinstance(node, dict) else {}
 
 
 def _names(required: Any) -> list[str]:
@@ -97,77 +87,55 @@ def required_of(schema: JsonObject, root: JsonObject) -> list[str]:
     return _names(resolved(schema, root).get("required"))
 
 
+_IMPLIED = {"properties": "object", "additionalProperties": "object", "items": "array", "prefixItems": "array"}
+"""Keywords that tell the type where the schema does not."""
+
+
 def types_of(schema: JsonObject) -> tuple[str, ...]:
-    """The JSON types a schema allows, as far as it says so."""
+    """The JSON types a schema allows; a string where it does not say."""
     declared = schema.get("type")
-    if isinstance(declared, str):
-        return (declared,)
+    declared = [declared] if isinstance(declared, str) else declared
     if isinstance(declared, list):
         return tuple(name for name in declared if isinstance(name, str))
-    return tuple(_implied(schema))
+    return tuple(kind for keyword, kind in _IMPLIED.items() if keyword in schema)[:1] or ("string",)
 
 
-def _implied(schema: JsonObject) -> Iterable[str]:
-    if "properties" in schema or "additionalProperties" in schema:
-        yield "object"
-    if "items" in schema or "prefixItems" in schema:
-        yield "array"
-
-
-def branches(schema: JsonObject, root: JsonObject) -> list[JsonObject]:
+def branches(schema: Any, root: JsonObject) -> list[JsonObject]:
     """The alternatives of `anyOf` or `oneOf`; the schema itself where it has none."""
+    schema = resolved(schema, root)
     for keyword in ("anyOf", "oneOf"):
-        options = schema.get(keyword)
-        if isinstance(options, list) and options:
-            rest = {key: value for key, value in schema.items() if key != keyword}
-            return [{**rest, **resolved(option, root)} for option in options]
+        if isinstance(schema.get(keyword), list) and schema[keyword]:
+            return [{**_without(schema, keyword), **resolved(option, root)} for option in schema[keyword]]
     return [schema]
 
 
-_BY_FORMAT = {
+_EXAMPLES = {
+    "date-time": "2025-03-14T09:30:00Z",
     "date": "2025-03-14",
     "time": "09:30:00Z",
-    "date-time": "2025-03-14T09:30:00Z",
     "email": "ada@example.com",
     "uri": "https://example.com/",
+    "url": "https://example.com/",
     "uuid": "3f2b8c1e-5d47-4a90-9b1f-0c6e2d8a7f14",
     "ipv4": "192.0.2.1",
-}
-_BY_WORD = {
     "city": "Paris",
     "location": "Paris",
     "country": "France",
     "name": "Alice",
     "language": "english",
-    "email": "ada@example.com",
-    "date": "2025-03-14",
-    "time": "09:30",
-    "url": "https://example.com/",
     "expression": "1 + 1",
     "currency": "EUR",
 }
+"""Strings by format, or by a word in the parameter's name."""
+_SAMPLES = re.findall(r"\S+", "A1 a 1 ab AB abc ABC en AB-123 ABC-1234 2025-03-14 12345 a1b2c3 +491701234567")
+"""Strings that are tried against a pattern."""
 _DEEPEST_INVENTION = 8
-_SAMPLES = (
-    "A1",
-    "a",
-    "1",
-    "ab",
-    "AB",
-    "abc",
-    "ABC",
-    "en",
-    "AB-123",
-    "ABC-1234",
-    "2025-03-14",
-    "12345",
-    "a1b2c3",
-    "+491701234567",
-)
+_Maker: TypeAlias = Callable[[JsonObject, JsonObject, str, int], Any]
 
 
 def invent(schema: Any, root: JsonObject, name: str = "value", depth: int = 0) -> Any:
-    """A value that satisfies the schema."""
-    schema = branches(resolved(schema, root), root)[0]
+    """A value that satisfies the schema, always the same one."""
+    schema = branches(schema, root)[0]
     for keyword in ("const", "default"):
         if keyword in schema:
             return schema[keyword]
@@ -179,25 +147,22 @@ def invent(schema: Any, root: JsonObject, name: str = "value", depth: int = 0) -
 
 
 def _string(schema: JsonObject, _root: JsonObject, name: str, _depth: int) -> str:
+    shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
     if isinstance(schema.get("pattern"), str):
-        return _matching(schema["pattern"], schema)
-    word = next((word for word in _BY_WORD if word in name.lower()), "")
-    text = _BY_FORMAT.get(str(schema.get("format"))) or _BY_WORD.get(word) or f"sample {name}".replace("_", " ")
-    return _sized(text, schema)
-
-
-def _sized(text: str, schema: JsonObject) -> str:
-    shortest, longest = schema.get("minLength", 0), schema.get("maxLength", len(text) + schema.get("minLength", 0))
+        text = next(
+            (sample for sample in _SAMPLES if len(sample) >= shortest and _fits(schema["pattern"], sample)), "x"
+        )
+    else:
+        known = (str(schema.get("format")), *(word for word in _EXAMPLES if word in name.lower()))
+        text = next((_EXAMPLES[word] for word in known if word in _EXAMPLES), f"sample {name}".replace("_", " "))
     return text.ljust(shortest, "x")[:longest]
 
 
-def _matching(pattern: str, schema: JsonObject) -> str:
+def _fits(pattern: str, text: str) -> bool:
     try:
-        wanted = re.compile(pattern)
+        return re.search(pattern, text) is not None
     except re.error:  # written for another dialect of regular expressions
-        return _sized("x", schema)
-    fitting = [sample for sample in _SAMPLES if wanted.search(sample) and len(sample) >= schema.get("minLength", 0)]
-    return fitting[0] if fitting else _sized("x", schema)
+        return False
 
 
 def _number(schema: JsonObject, _root: JsonObject, _name: str, _depth: int) -> float | int:
@@ -212,9 +177,6 @@ def _number(schema: JsonObject, _root: JsonObject, _name: str, _depth: int) -> f
 
 
 def _integer(schema: JsonObject, root: JsonObject, name: str, depth: int) -> int:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low == high:
-        return int(low)
     return int(_number(schema, root, name, depth))
 
 
@@ -222,25 +184,20 @@ def _array(schema: JsonObject, root: JsonObject, name: str, depth: int) -> list[
     if isinstance(schema.get("prefixItems"), list):
         return [invent(item, root, name, depth + 1) for item in schema["prefixItems"]]
     count = max(int(schema.get("minItems", 1)), 0) if depth < _DEEPEST_INVENTION else 0
-    items = schema.get("items", {})
-    made = [invent(items, root, name.removesuffix("s"), depth + 1) for _ in range(count)]
-    return [f"{item} {n + 1}" for n, item in enumerate(made)] if _repeats_text(schema, made) else made
-
-
-def _repeats_text(schema: JsonObject, made: list[Any]) -> bool:
-    return schema.get("uniqueItems") is True and len(made) > 1 and all(isinstance(item, str) for item in made)
+    made = [invent(schema.get("items", {}), root, name.removesuffix("s"), depth + 1) for _ in range(count)]
+    if schema.get("uniqueItems") is True and count > 1 and isinstance(made[0], str):
+        return [f"{item} {place}" for place, item in enumerate(made, start=1)]
+    return made
 
 
 def _object(schema: JsonObject, root: JsonObject, _name: str, depth: int) -> JsonObject:
+    if depth >= _DEEPEST_INVENTION:
+        return {}
     known = properties_of(schema, root)
-    return {
-        name: invent(known.get(name, {}), root, name, depth + 1)
-        for name in required_of(schema, root)
-        if depth < _DEEPEST_INVENTION
-    }
+    return {name: invent(known.get(name, {}), root, name, depth + 1) for name in required_of(schema, root)}
 
 
-_MAKERS = {
+_MAKERS: dict[str, _Maker] = {
     "string": _string,
     "integer": _integer,
     "number": _number,

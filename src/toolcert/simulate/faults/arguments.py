@@ -117,7 +117,7 @@ def _with(tool: Tool, keyword: str) -> str | None:
 
 def _of_type(tool: Tool, *kinds: str) -> str | None:
     properties = ((name, resolved(schema, tool.schema)) for name, schema in tool.properties.items())
-    return next((name for name, schema in properties if set(types_of(schema)) & set(kinds)), None)
+    return next((name for name, one in properties if "type" in one and set(types_of(one)) & set(kinds)), None)
 
 
 def _replaced(value: JsonObject, name: str | None, other: Any) -> JsonObject:
