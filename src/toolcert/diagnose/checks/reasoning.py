@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.diagnose.checks.calls import call_in
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.excerpts import around, excerpt
+from toolcert.diagnose.markup import call_in
 from toolcert.diagnose.request_facts import conversation_text
 
 _OPENING = re.compile(
