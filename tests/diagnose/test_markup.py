@@ -1,5 +1,7 @@
 """Calls left in the text, in the written forms of public chat templates, and answers that only look like calls."""
 
+# ruff: noqa: E501 (texts stand as they came)
+
 from __future__ import annotations
 
 import json
@@ -47,7 +49,9 @@ def keyed(calls: Calls) -> str:
 
 
 def python(before: str = "", after: str = "", between: str = ", ") -> Write:
-    return each(lambda name, given: f"{name}({', '.join(f'{k}={v!r}' for k, v in given.items())})", between, before, after)
+    return each(
+        lambda name, given: f"{name}({', '.join(f'{k}={v!r}' for k, v in given.items())})", between, before, after
+    )
 
 
 def tagged(open_key: str, close_key: str, open_value: str, close_value: str, between: str = "") -> Callable[..., str]:
@@ -72,7 +76,8 @@ coder = tagged("<parameter=", ">\n", "", "\n</parameter>\n")
 
 def kimi_k3(name: str, given: dict[str, Any]) -> str:
     inner = "".join(
-        f'<|open|>argument key="{key}" type="string"<|sep|>{value}<|close|>argument<|sep|>' for key, value in given.items()
+        f'<|open|>argument key="{key}" type="string"<|sep|>{value}<|close|>argument<|sep|>'
+        for key, value in given.items()
     )
     return f'<|open|>call tool="{name}" index="1"<|sep|>{inner}<|close|>call<|sep|>'
 
@@ -116,7 +121,9 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
     "InternLM 2": apiece("<|action_start|><|plugin|>\n", "<|action_end|>", arguments="parameters"),
     "Intern-S1": apiece("<|action_start|> <|plugin|>\n", "<|action_end|>", arguments="parameters"),
     "Inkling": each(
-        lambda name, given: f"<|message_model|>{name}<|content_invoke_tool_json|>{dumped({'name': name, 'args': given})}",
+        lambda name, given: (
+            f"<|message_model|>{name}<|content_invoke_tool_json|>{dumped({'name': name, 'args': given})}"
+        ),
         after="<|end_message|>",
     ),
     "GigaChat 3": apiece("<|message_sep|>\n\nfunction call<|role_sep|>\n"),
@@ -134,7 +141,9 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
     "Gemma 3 tool_code": python("```tool_code\n", "\n```", "\n"),
     "Gemma 3 printed": each(lambda name, given: f"print(default_api.{name}(**{given!r}))".replace("**", "city="), "\n"),
     "Gemma 4": each(lambda name, given: "<|tool_call>" + gemma('<|"|>')(name, given) + "<tool_call|>"),
-    "FunctionGemma": each(lambda name, given: f"<start_function_call>{gemma('<escape>')(name, given)}<end_function_call>"),
+    "FunctionGemma": each(
+        lambda name, given: f"<start_function_call>{gemma('<escape>')(name, given)}<end_function_call>"
+    ),
     "Gemma 4, tokens stripped": each(gemma("")),
     "Mistral 7B v0.3": listed("[TOOL_CALLS] "),
     "Mistral Nemo": listed("[TOOL_CALLS]"),
@@ -152,8 +161,12 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
         "<｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
     ),
     "DeepSeek V3.1": each(
-        joined("<｜tool▁call▁begin｜>{}<｜tool▁sep｜>"), "<｜tool▁call▁end｜>", "<｜tool▁calls▁begin｜>"
+        joined("<｜tool▁call▁begin｜>{}<｜tool▁sep｜>"),
+        "<｜tool▁call▁end｜>",
+        "<｜tool▁calls▁begin｜>",
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
     ),
+    "DeepSeek V4.1": invoked("｜DSML｜ ", "<｜DSML｜ calls>\n", "</｜DSML｜ calls>", more=' string="true"'),
     "DeepSeek V3.2": invoked(
         "｜DSML｜", "<｜DSML｜function_calls>\n", "</｜DSML｜function_calls>", more=' string="true"'
     ),
@@ -202,7 +215,13 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
     ),
     "IQuest": each(lambda name, given: f"<iquest_tool_call>{name}\n{glm(given)}</iquest_tool_call>"),
     "K2 Horizon": each(
-        lambda name, given: f"<ifm|tool_call>{name}\n{glm(given)}".replace("<arg", "<ifm|arg"), before="<ifm|tool_calls>"
+        lambda name, given: (
+            f"<tool_call>{name}\n{glm(given)}</tool_call>".replace("</", "</ifm|")
+            .replace("<t", "<ifm|t")
+            .replace("<a", "<ifm|a")
+        ),
+        before="<ifm|tool_calls>",
+        after="</ifm|tool_calls>",
     ),
     "poolside, Ling 3, Spark 2.5": each(lambda name, given: f"<tool_call>{name}\n{glm(given)}</tool_call>"),
     "Qwen 3 Coder": each(
@@ -220,6 +239,7 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
             f'<steptml:parameter name="city">{given["city"]}</steptml:parameter></steptml:invoke><｜tool_call_end｜>'
         ),
         before="<｜tool_calls_begin｜>",
+        after="<｜tool_calls_end｜>",
     ),
     "MiniMax M1": apiece("<tool_calls>\n", "\n</tool_calls>"),
     "MiniMax M2": invoked("", "<minimax:tool_call>\n", "</minimax:tool_call>"),
@@ -243,7 +263,9 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
         lambda name, given: f"<tool_call><name>{name}</name><arguments>{dumped(given)}</arguments></tool_call>"
     ),
     "Solar Open": each(
-        joined("<|tool_call:begin|>b462b4f8<|tool_call:name|>{}<|tool_call:args|>"), "<|tool_call:end|>", "<|tool_calls|>"
+        joined("<|tool_call:begin|>b462b4f8<|tool_call:name|>{}<|tool_call:args|>"),
+        "<|tool_call:end|>",
+        "<|tool_calls|>",
     ),
     "Solar Open 2": each(
         lambda name, given: (
@@ -261,7 +283,10 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
         + "\n]<|END_ACTION|>"
     ),
     "Command, tokens stripped": lambda calls: dumped(
-        [{"tool_call_id": str(place), "tool_name": name, "parameters": given} for place, (name, given) in enumerate(calls)]
+        [
+            {"tool_call_id": str(place), "tool_name": name, "parameters": given}
+            for place, (name, given) in enumerate(calls)
+        ]
     ),
     "Apertus": lambda calls: f"<|tools_prefix|>{keyed(calls)}<|tools_suffix|>",
     "Apertus, tokens stripped": keyed,
@@ -272,7 +297,8 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
     "functionary 3.1": each(joined("<function={}>"), "</function>\n", after="</function>"),
     "Qwen-Agent": each(joined("✿FUNCTION✿: {}\n✿ARGS✿: "), "\n"),
     "ReAct": each(
-        joined("Thought: I need the weather of the city.\nAction: {}\nAction Input: "), "\nObservation: fine and sunny\n"
+        joined("Thought: I need the weather of the city.\nAction: {}\nAction Input: "),
+        "\nObservation: fine and sunny\n",
     ),
     "ReAct in JSON": apiece("Thought: I should look.\nAction:\n```json\n", "\n```"),
     "LangChain blob": lambda calls: "\n".join(named(calls, "action", "action_input")),
@@ -284,7 +310,11 @@ FORMS_OF_TEMPLATES: dict[str, Write] = {
     "JSON after words": apiece("Let me look that up. "),
     "python after words": python("Let me look that up for you.\n\n[", "]"),
     "protocol form": lambda calls: dumped(
-        {"tool_calls": [{"id": "1", "type": "function", "function": {"name": n, "arguments": dumped(g)}} for n, g in calls]}
+        {
+            "tool_calls": [
+                {"id": "1", "type": "function", "function": {"name": n, "arguments": dumped(g)}} for n, g in calls
+            ]
+        }
     ),
 }
 """How public chat templates and tool parsers write calls, with one call or two."""
@@ -377,6 +407,90 @@ HARMLESS: dict[str, Any] = {
 }  # fmt: skip
 """Answers that talk about tools, show examples that were asked for, or hold other data."""
 
+OTHER_FORMS = [
+    'Sure! Let me look.\n{"name": "get_weather", "arguments": {"city": "Tokyo"}}\nI will get back to you with the result as soon as I have it.',
+    '```json\n{"tool_calls": [{"name": "get_weather", "args": {"city": "Tokyo"}}]}\n```',
+    '```\nget_weather(city="Tokyo")\n```',
+    'I need to call the weather API to answer this question.\n\n```json\n{\n  "name": "get_weather",\n  "parameters": {\n    "city": "Tokyo"\n  }\n}\n```',
+    '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Tokyo"}}\n</tool_call>\nThe weather in Tokyo is sunny and warm today.',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "Tok',
+    "<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Tokyo'}}</tool_call>",
+    '{"name": "get_weather", "arguments": {"city": "Tok',
+    '{"name": "get_weather", "arguments": "{\\"city\\": \\"Tokyo\\"}"}',
+    '{"name": "get_time", "arguments": {}}',
+    "[get_time()]",
+    "<tool_call>get_time</tool_call>",
+    "<tool_call>\nget_time\n</tool_call>",
+    '{"type":"function","name":"get_weather","parameters":{"city":"Tokyo"}}',
+    'get_weather(city="Tokyo")',
+    'get_weather("Tokyo")',
+    "get_weather({'city': 'Tokyo'})",
+    "<get_weather>\n<city>Tokyo</city>\n</get_weather>",
+    '<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Tok',
+    '我来查询天气。\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "东京"}}\n</tool_call>',
+    '{"tool_uses": [{"recipient_name": "functions.get_weather", "parameters": {"city": "Tokyo"}}]}',
+    '{"function_call": {"name": "get_weather", "arguments": "{\\"city\\": \\"Tokyo\\"}"}}',
+    '{"action": "get_weather", "action_input": "Tokyo"}',
+    '<|start|>assistant<|channel|>commentary to=get_weather <|constrain|>json<|message|>{"city":"Tokyo"}',
+    'analysisNeed weather.assistantcommentary to=functions.get_weatherjson{"city":"Tokyo"}assistantfinalIt is sunny in Tokyo today.',
+    'Action: get_weather({"city": "Tokyo"})',
+    "Action: get_weather[Tokyo]",
+    '<tools>\n{"name": "get_weather", "arguments": {"city": "Tokyo"}}\n</tools>',
+    '<function_call>\n{"name": "get_weather", "arguments": {"city": "Tokyo"}}\n</function_call>',
+    '<json>{"name": "get_weather", "arguments": {"city": "Tokyo"}}</json>',
+    '```tool_call\n{"name": "get_weather", "arguments": {"city": "Tokyo"}}\n```',
+    '```xml\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Tokyo"}}\n</tool_call>\n```',
+    '[Tool call: get_weather({"city": "Tokyo"})]',
+    'Tool call: get_weather\nArguments: {"city": "Tokyo"}',
+    'to=functions.get_weather\n\n{"city":"Tokyo"}',
+    '{"get_weather": {"city": "Tokyo"}}',
+    '[{"get_weather": {"city": "Tokyo"}}, {"get_time": {}}]',
+    '<tool_code>\nprint(get_weather(city="Tokyo"))\n</tool_code>',
+    '<execute_tool>get_weather(city="Tokyo")</execute_tool>',
+    '<action>get_weather(city="Tokyo")</action>',
+    '<tool>get_weather</tool><args>{"city":"Tokyo"}</args>',
+]
+"""Spellings of no template: what models make up when they are shown none, and calls cut off in the middle."""
+OTHER_HARMLESS = [
+    'I\'ve already run get_weather for Tokyo.\n\n```json\n{"city": "Tokyo", "temp": 21}\n```',
+    'The weather tool returned:\n\n```json\n{"get_weather": {"temp": 21}}\n```\n\nSo it is mild.',
+    'To automate it:\n\n```python\nimport requests\nrequests.post(url, json={"name": "get_weather", "arguments": {"city": "Tokyo"}})\n```',
+    'Your agent would send this message: {"name": "get_weather", "arguments": {"city": "Paris"}}. The server answers with a result.',
+    'In OpenAI\'s protocol, `tool_calls` holds `[{"function": {"name": "get_weather", "arguments": "{}"}}]`.',
+    '| Model | Markup |\n|---|---|\n| Hermes | <tool_call>{"name": "get_weather", "arguments": {}}</tool_call> |\n| Kimi | tokens |\n\nBoth are stripped by the parser before users see them.',
+    'Step 1: get_weather(city="Tokyo")\nStep 2: tell the user about it',
+    'First I looked at get_weather (city: Tokyo), then at get_time.',
+    '{"answer": "Tokyo is sunny", "tools_used": ["get_weather"]}',
+    '{"function": "get_weather", "description": "Gets the weather", "parameters": ["city"]}',
+    '[{"name": "get_weather", "description": "weather"}, {"name": "get_time", "description": "time"}]',
+    '<p>Use <code>get_weather</code> to get the weather.</p>',
+    '```yaml\n- name: get_weather\n  args: {city: Tokyo}\n```',
+    '```json\n{\n  "tools": [\n    {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}\n  ]\n}\n```',
+    '```typescript\nconst w = await get_weather({ city: "Tokyo" });\n```',
+    '```python\nclass Tools:\n    def get_weather(self, city): ...\n```',
+    '```python\nassert get_weather(city="Tokyo") == "sunny"\n```',
+    '```python\nweather = get_weather(city=user_city)\nprint(weather)\n```',
+    'get_weather is the right tool. It takes {"city": "Tokyo"} as its argument.',
+    'The trace was:\n\nget_weather {"city": "Tokyo"} -> sunny\nget_time {} -> 12:00\n\nBoth succeeded and nothing else is left to do.',
+    'The function get_weather({"city": "Tokyo"}) returned sunny.',
+    'Function: get_weather\nArguments: city (string)\nReturns: the weather',
+    '**get_weather**(city) – weather\n**get_time**() – time',
+    'Call `get_time()` first, then `get_weather(city="Tokyo")`.',
+    'I don\'t have real-time access, but get_weather does; ask "get_weather Tokyo".',
+    '<details><summary>get_weather</summary>Takes a city.</details>',
+    '<tool name="get_weather" /> is how the manifest lists it in the XML configuration file.',
+    '```xml\n<tools>\n  <function name="get_weather">\n    <param name="city" type="string"/>\n  </function>\n</tools>\n```\n\nThis manifest declares the tool for your agent.',
+    'Usage:\n\n    get_weather(city="Tokyo")\n\nIt prints the weather for the given city.',
+    'Action: call get_weather\nOwner: Jo\nDue: Friday',
+    'Here\'s what the assistant turn contains: {"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", "arguments": "{}"}}]}',
+    'A valid message is\n\n```json\n{"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": "{\\"city\\": \\"Tokyo\\"}"}}]}\n```\n\nSend it back with the result.',
+    'get_time',
+    'get_weather',
+    'get_weather()',
+    'The parser turns `<function=get_weather>{"city": "x"}</function>` into a call.',
+    'Tokens such as <|python_tag|> introduce get_weather calls in Llama.',
+]  # fmt: skip
+
 
 @pytest.mark.parametrize("calls", [ONE, TWO], ids=["one call", "two calls"])
 @pytest.mark.parametrize("form", FORMS_OF_TEMPLATES.values(), ids=list(FORMS_OF_TEMPLATES))
@@ -396,6 +510,16 @@ def test_an_answer_that_only_looks_like_a_call_is_not_named(answer: Any) -> None
     text, fields = answer if isinstance(answer, tuple) else (answer, {})
     assert call_in(text, asked(**fields)) is None
     assert codes(asked(**fields), said(text)) == []
+
+
+@pytest.mark.parametrize("text", OTHER_FORMS)
+def test_a_call_in_a_made_up_form_is_named(text: str) -> None:
+    assert call_in(text, asked()) is not None
+
+
+@pytest.mark.parametrize("text", OTHER_HARMLESS)
+def test_more_that_only_looks_like_a_call(text: str) -> None:
+    assert call_in(text, asked()) is None
 
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.requests import Request
-from toolcert.diagnose.judgement import meant_tool, offered_tools
+from toolcert.diagnose.judgement import is_unterminated, meant_tool, offered_tools
 from toolcert.diagnose.request_facts import instructions, messages
 
 
 class Kind(Enum):
     """How much a written form proves by itself."""
 
-    TOKEN = "special tokens, which nobody types"
+    SPECIAL = "special tokens, which nobody types"
     TAG = "tags, which documentation quotes"
     PLAIN = "plain text, which tutorials and answers in JSON also contain"
 
@@ -49,18 +49,20 @@ class TextCall(NamedTuple):
 
 _NAME = r"""["']?(?:functions?\.|default_api\.|tools\.)?(?P<name>[A-Za-z_][\w.\-]*)(?::\d+)?["']?"""
 _SPECIAL = r"<[|｜]\ ?[\w▁:./\ -]{1,40}[|｜]?>"
-_CALL_TAG = r"<(?![|｜])[^<>\s]{0,30}(?:tool_?calls?|function_?calls?|tool_use|tool_code)[^<>\s]{0,24}>"
+_CALL_TAG = (
+    r"<(?![|｜])[^<>\s]{0,30}(?:tool_?calls?|function_?calls?|tool_use|tool_code|execute_tool|action)[^<>\s]{0,24}>"
+)
 
 FORMS = (
     Form(
         "Harmony (gpt-oss)",
-        Kind.TOKEN,
+        Kind.SPECIAL,
         rf"\bto=\s*NAME (?:{_SPECIAL}|\s|json|code|commentary|analysis|response)* (?=\{{)",
         'assistantcommentary to=functions.get_weather json{"city": "Tokyo"}',
     ),
     Form(
         "Kimi K2, DeepSeek V3, Step 3, Solar, functionary, Inkling",
-        Kind.TOKEN,
+        Kind.SPECIAL,
         rf"{_SPECIAL} [\s\[]* (?:function\s*{_SPECIAL}\s*)? NAME \s* (?={_SPECIAL}|[\{{(]|```json|\Z)",
         '<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Tokyo"}',
     ),
@@ -73,17 +75,17 @@ FORMS = (
     ),
     Form(
         "Kimi K3",
-        Kind.TOKEN,
+        Kind.SPECIAL,
         r"""(?:<\|open\|>)? call\ tool="NAME"\ index="\d+" """,
         '<|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Tokyo',
     ),
     Form(
         "Mistral",
-        Kind.TOKEN,
+        Kind.SPECIAL,
         r"\[TOOL_CALLS\] \s* NAME \s* (?:\[CALL_ID\]\w*)? (?:\[ARGS\])? \s* (?=\{)",
         '[TOOL_CALLS]get_weather[ARGS]{"city": "Tokyo"}',
     ),
-    Form("Mistral, first token stripped", Kind.TAG, r"\bNAME \[ARGS\] \s* (?=\{)", 'get_weather[ARGS]{"city": "Tokyo"}'),
+    Form("Mistral, one token stripped", Kind.TAG, r"\bNAME \[ARGS\] \s* (?=\{)", 'get_weather[ARGS]{"city": "Tokyo"}'),
     Form(
         "Gemma 4, FunctionGemma",
         Kind.TAG,
@@ -94,7 +96,7 @@ FORMS = (
         "invoke: MiniMax, DeepSeek V3.2 and V4, GigaChat 3.5, Step 3, dots, MiniCPM 5",
         Kind.TAG,
         r"""<[^<>\n"]{0,24} \b(?:invoke|function|function_call|tool_call|tool_use|tool|call)
-            \s+(?:[\w-]+="[^"<>\n]*"\s+){0,2} (?:name|tool|function)=["']NAME["'] [^<>\n]{0,40}>""",
+            \s+(?:[\w-]+="[^"<>\n]*"\s+){0,2} (?:name|tool|function)=["']NAME["'] [^<>\n/]{0,40}> \s* (?=[<\]{]|\Z)""",
         '<invoke name="get_weather"><parameter name="city">Tokyo</parameter></invoke>',
     ),
     Form(
@@ -118,19 +120,25 @@ FORMS = (
     Form(
         "name and arguments as elements: MiroThinker, MCP prompts",
         Kind.TAG,
-        r"""<(?P<element>tool_?name|function_?name|name|function)> \s*NAME\s* </(?P=element)>
+        r"""<(?P<element>tool_?name|function_?name|name|function|tool)> \s*NAME\s* </(?P=element)>
             \s* <(?:arguments|parameters|params|args|input)\b""",
         "<use_mcp_tool><tool_name>get_weather</tool_name>\n<arguments>{\"city\": \"Tokyo\"}</arguments></use_mcp_tool>",
     ),
     Form(
         "ReAct",
         Kind.PLAIN,
-        r"^[ \t*_]* Action:[ \t*_]* NAME [ \t*_]* \n+ [ \t*_]* Action[ ]Input:",
+        r"^[ \t*_]* Action:[ \t*_]* NAME [ \t*_]* (?:\n+ [ \t*_]* Action[ ]Input:|[\[(])",
         'Thought: I need the weather.\nAction: get_weather\nAction Input: {"city": "Tokyo"}',
     ),
     Form(
+        "a labelled call",
+        Kind.PLAIN,
+        r"^ \[? (?:Tool|Function)[ _][Cc]all:\s* NAME \s* (?:\(|Arguments:)",
+        '[Tool call: get_weather({"city": "Tokyo"})]',
+    ),
+    Form(
         "Qwen-Agent",
-        Kind.TOKEN,
+        Kind.SPECIAL,
         r"✿FUNCTION✿ \s*:\s* NAME \s+ ✿ARGS✿",
         '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Tokyo"}',
     ),
@@ -154,14 +162,16 @@ _OPENERS = re.compile(
 _FENCE = re.compile(r"```([\w+-]*)[^\n`]*\n(.*?)(?:\n?[ \t]*```|\Z)", re.DOTALL)
 _CALL_FENCES = ("", "json", "jsonc", "tool_call", "tool_calls", "tool_code", "xml", "text", "plaintext", "action")
 _JSON_START = re.compile(r'[\[{]\s*(?:\{\s*)?"([\w.\-]+)"\s*:')
+_CUT_CALL = re.compile(r'\[?\s*\{\s*"name"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*[{"](?!\s*"type")')
+"""The beginning of a call whose end is missing: the answer stopped at the token limit."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
 _PROSE = re.compile(r"[^\W\d_]{2,}(?:[ ,;']+[^\W\d_]+){2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{5,}")
 _REASONING = re.compile(r"<(think|thinking|thought)>.*?</\1>|^.*?</think(?:ing)?>", re.DOTALL)
 _SHOWS = re.compile(
     r"example|e\.g\.|for instance|such as|\byou(?:'d| can| could| would| might| should| may| need to)\b|users? can"
     r"|\bwould (?:call|write|be|use|look|have)|\bcould (?:call|write|be|use|look)|\bmodels? \w+|usage|syntax"
-    r"|\bformats?\b|documentation|schema|definition|\bwas (?:called|logged)|\blog(?:ged|s)?\b|looks like|\bsignature"
-    r"|zum Beispiel|par exemple|por ejemplo|例如|比如|示例|たとえば",
+    r"|\bformats?\b|documentation|schema|definition|\bwas (?:called|logged)|\blog(?:ged|s)?\b|looks like"
+    r"|\bcontains|\bsignature|zum Beispiel|par exemple|por ejemplo|例如|比如|示例|たとえば",
     re.IGNORECASE,
 )
 """Words that introduce an example rather than a deed."""
@@ -171,14 +181,17 @@ _ACTS = re.compile(
     re.IGNORECASE,
 )
 """Words that announce a deed."""
-_ASKS = r"\b(?:show|give|write|print|explain|describe|document|generate|provide|draft|what|how|which|teach)\b[\s\S]{0,120}?"
+_ASKS = r"\b(?:show|give|write|print|explain|describe|generate|provide|draft|what|how|which|teach)\b[\s\S]{0,120}?"
 _ASKS_FOR_WRITING = re.compile(
-    _ASKS + r"\b(?:examples?|samples?|formats?|syntax|schemas?|payloads?|snippets?|tutorials?|docs?|documentation|json"
-    r"|curl|code|scripts?|python|javascript|typescript|xml|looks? like|pseudo-?code|request body|test cases?|tests?"
-    r"|logs?|markup|template|manual|readme)\b",
+    _ASKS + r"\b(?:examples?|samples?|formats?|syntax|schemas?|payloads?|snippets?|tutorials?|documentation|json|curl"
+    r"|looks? like|markup|pseudo-?code|request body|in (?:python|javascript|typescript|xml|code))\b",
     re.IGNORECASE,
 )
-_ABOUT_TOOLS = re.compile(r"\b(?:tools?|functions?|calls?|calling|invo[ck]\w*|apis?|requests?)\b", re.IGNORECASE)
+_ABOUT_TOOLS = re.compile(
+    r"\b(?:tool|function)[ -]?(?:calls?|calling|use)\b|\bcall(?:ing)? (?:the|this|that|your|a) (?:tool|function)\b"
+    r"|\b(?:your|these|available) tools\b",
+    re.IGNORECASE,
+)
 _CODE = re.compile(_ASKS + r"\b(?:code|scripts?|python|functions?|program|snippets?|examples?)\b", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<[\w ]+>|\{\w+\}|\.\.\.|…|string|str|number|integer|[A-Z]+(?:_[A-Z]+)+|your[ _].*|.* name")
 _NAME_FIELDS = ("name", "tool_name", "tool", "function", "function_name", "action", "recipient_name")
@@ -198,7 +211,7 @@ def call_in(text: str | None, request: Request) -> TextCall | None:
     if not any(name and name in text for name in offered):
         return None
     page = _Page(text, request, offered)
-    return next((call for find in (_written, _json, _glued, _python) for call in find(page)), None)
+    return next((call for find in (_written, _json, _glued, _elements, _python) for call in find(page)), None)
 
 
 class _Page(NamedTuple):
@@ -214,9 +227,10 @@ class _Page(NamedTuple):
         return next((fence for fence in fences if fence.start(2) <= place < fence.end(2)), None)
 
     def is_quoted(self, place: int) -> bool:
-        """Whether this place is in a code span or a quoted string of its line."""
+        """Whether this place is in a code span, a quoted string or a table."""
         line = self.text[self.text.rfind("\n", 0, place) + 1 : place]
-        return line.replace("```", "").count("`") % 2 == 1 or line.endswith(("'", '"', "“"))
+        in_table = line.lstrip().startswith("| ")
+        return in_table or line.replace("```", "").count("`") % 2 == 1 or line.endswith(("'", '"', "“"))
 
     def taught(self, *marks: str) -> bool:
         """Whether the conversation itself shows the model all of these marks."""
@@ -232,7 +246,7 @@ class _Page(NamedTuple):
         """Whether a call written from `start` to `end` is a deed and not an example."""
         if self.is_quoted(start):
             return False
-        if kind is Kind.TOKEN:
+        if kind is Kind.SPECIAL:
             return self.fence_at(start) is None or self._stands_alone(start, end)
         if kind is Kind.TAG and self.fence_at(start) is None and not self._shown(start):
             before = self.text[:start].rstrip()
@@ -249,7 +263,9 @@ class _Page(NamedTuple):
         if self._shown(start) or _asked_to_see(self.request, self.offered):
             return False
         before, after = _REASONING.sub("", self.text[:start]), self.text[end:]
-        return not _prose(after) or not _prose(before) or _ACTS.search(before[-160:]) is not None
+        if not _prose(after) or _ACTS.search(before[-160:]) or _ACTS.search(after[:160]):
+            return True
+        return not _prose(before) and self.fence_at(start) is None
 
 
 def _prose(text: str) -> bool:
@@ -262,11 +278,11 @@ def _is_json_mode(request: Request) -> bool:
     return isinstance(wanted, dict) and str(wanted.get("type")).startswith("json")
 
 
-def _asked_to_see(request: Request, offered: Mapping[str, Any], about: re.Pattern[str] = _ABOUT_TOOLS) -> bool:
+def _asked_to_see(request: Request, offered: Mapping[str, Any]) -> bool:
     """Whether the user's last words ask for a written example of a call."""
     said = _last_question(request)
     return _ASKS_FOR_WRITING.search(said) is not None and (
-        about.search(said) is not None or any(name in said for name in offered)
+        _ABOUT_TOOLS.search(said) is not None or any(name in said for name in offered)
     )
 
 
@@ -324,7 +340,14 @@ def _json(page: _Page) -> Iterator[TextCall]:
         try:
             value, end = leading_json(page.text, match.start())
         except NotJson:
-            # Cut at the token limit, or loose JSON: the name and the key of the arguments must be there.
+            cut = _CUT_CALL.match(page.text, match.start())
+            named = cut is not None and _tool_of(cut[1], page.offered)
+            if (
+                named
+                and is_unterminated(page.text[match.start() :])
+                and page.counts(Kind.PLAIN, match.start(), len(page.text))
+            ):
+                yield TextCall(match.start(), len(page.text), _NAMED_JSON)
             position = match.start() + 1
             continue
         position = end
@@ -354,7 +377,7 @@ def _call_fields(value: Any, offered: Mapping[str, Any]) -> tuple[str, ...] | No
         return each[0] if each and None not in each else None
     if not isinstance(value, dict):
         return None
-    for wrapper in ("tool_calls", "function_call", "tool_call", "function"):
+    for wrapper in ("tool_calls", "tool_uses", "function_call", "tool_call", "function"):
         if isinstance(value.get(wrapper), dict | list):
             inner = _call_fields(value[wrapper], offered)
             return None if inner is None else (f'"{wrapper}"', *inner)
@@ -405,7 +428,8 @@ def _glued(page: _Page) -> Iterator[TextCall]:
     if "{" not in page.text:
         return
     names = "|".join(sorted(map(re.escape, filter(None, page.offered)), key=len, reverse=True))
-    opening = rf"(?:^|>>>|(?<=[\s>.:}}])|(?<=\bfunction)|(?<=[0-9a-f]{{6}}))({names})(?::\d+)?\s*(?:json\s*)?(?:```json\s*)?(?=\{{)"
+    before = r"(?:^|>>>|(?<=[\s>.:}])|(?<=\bfunction)|(?<=[0-9a-f]{6}))"
+    opening = rf"{before}({names})(?::\d+)?\s*(?:json\s*)?(?:```json\s*)?(?=\{{)"
     for match in re.finditer(opening, page.text, re.MULTILINE):
         try:
             arguments, end = leading_json(page.text, match.end())
@@ -416,6 +440,17 @@ def _glued(page: _Page) -> Iterator[TextCall]:
             yield TextCall(match.start(), end, _GLUED_JSON)
 
 
+def _elements(page: _Page) -> Iterator[TextCall]:
+    """`<get_weather><city>Tokyo</city></get_weather>`: an element for the tool and one for each parameter."""
+    for match in re.finditer(r"<([A-Za-z_][\w.-]*)>\s*<([\w-]+)>", page.text):
+        schema = page.offered.get(match[1])
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        known = isinstance(properties, dict) and match[2] in properties
+        end = page.text.find(f"</{match[1]}>", match.end())
+        if known and end > 0 and not page.taught(f"<{match[1]}>") and page.counts(Kind.TAG, match.start(), end):
+            yield TextCall(match.start(), min(end, match.end() + _SHOWN), "elements named as the tool: Cline, Roo Code")
+
+
 def _python(page: _Page) -> Iterator[TextCall]:
     """Lines of Python that call offered tools with literal values, and do nothing else."""
     if "(" not in page.text:
@@ -423,9 +458,9 @@ def _python(page: _Page) -> Iterator[TextCall]:
     for start, end in _python_parts(page):
         body = page.text[start:end].strip()
         if any(name in body for name in page.offered) and _calls_only(body, page.offered):
-            start = page.text.index(body, start)
-            if page.counts(Kind.PLAIN, start, start + len(body)) and not page.taught(body.partition("(")[0] + "("):
-                yield TextCall(start, start + len(body), _PYTHON)
+            place = page.text.index(body, start)
+            if page.counts(Kind.PLAIN, place, place + len(body)) and not page.taught(body.partition("(")[0] + "("):
+                yield TextCall(place, place + len(body), _PYTHON)
 
 
 def _python_parts(page: _Page) -> Iterator[tuple[int, int]]:
@@ -474,7 +509,9 @@ def _made(node: ast.expr, offered: Mapping[str, Any]) -> bool | None:
         return False if isinstance(node.args[0], ast.Name) else _made(node.args[0], offered)
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
     name = name.removeprefix("default_api.").removeprefix("functions.").removesuffix(".call")
-    return True if name in offered and all(map(_is_literal, values)) and not _is_manual(values) else None
+    if name not in offered or not all(map(_is_literal, values)) or _is_manual(values):
+        return None
+    return True if values or _fits({}, offered[name]) else None
 
 
 def _is_literal(node: ast.expr) -> bool:
