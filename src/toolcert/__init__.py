@@ -4,8 +4,9 @@
 >>> run = probe(Endpoint("http://localhost:8000"), options=ProbeOptions(iterations=10))
 >>> run.summary.headline
 
-`verify_dataset` replays a dataset, `compare_runs` holds vendors against a baseline, `report` writes a finished
-run in any format. What asks an endpoint has an async twin: `probe_async`, `verify_dataset_async`, `models_async`.
+`verify` replays a dataset, `compare` holds vendors against a baseline, `report` writes a finished run in any format,
+`load_run` reads one. The functions have the names of the commands, and those that take long have an async twin:
+`probe_async`, `verify_async`, `compare_async`, `models_async`.
 """
 
 from __future__ import annotations
@@ -16,78 +17,160 @@ from typing import TYPE_CHECKING, Any
 from toolcert.version import __version__
 
 if TYPE_CHECKING:
+    from toolcert.api.compare import compare, compare_async
     from toolcert.api.endpoint import Endpoint, models, models_async
-    from toolcert.api.probe import ProbeOptions, ProbeRun, probe, probe_async
-    from toolcert.api.report import load_run, report
-    from toolcert.api.verify import verify as verify_dataset
-    from toolcert.api.verify import verify_async as verify_dataset_async
+    from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun, probe, probe_async
+    from toolcert.api.report import LoadedRun, load_run, report
+    from toolcert.api.verify import verify, verify_async
     from toolcert.comparison.compare_options import CompareOptions
-    from toolcert.comparison.pipeline import compare as compare_runs
-    from toolcert.comparison.result import Comparison
+    from toolcert.comparison.match.partners import Match
+    from toolcert.comparison.read.packed_run import By
+    from toolcert.comparison.result import Comparison, Verdict
+    from toolcert.comparison.stats.confusion import Trigger
     from toolcert.core.cases import Outcome
-    from toolcert.core.errors import ToolcertError
+    from toolcert.core.errors import (
+        ConfigurationError,
+        ExitCode,
+        InputError,
+        NothingMeasuredError,
+        OutputError,
+        ToolcertError,
+        UsageError,
+    )
+    from toolcert.core.events import (
+        AttemptMade,
+        CaseFinished,
+        CaseStarted,
+        Event,
+        Handler,
+        RunFinished,
+        RunStarted,
+        RunStopping,
+    )
     from toolcert.core.findings import Finding, Severity
-    from toolcert.probes.summary.scorecard import ProbeSummary
-    from toolcert.verification.run.job import VerifyRun
+    from toolcert.core.targets import ModelInfo
+    from toolcert.probes.summary.scorecard import Category, ProbeSummary
+    from toolcert.runs.encoding import Keep
+    from toolcert.verification.run.job import VerifyJob, VerifyRun
+    from toolcert.verification.summary.figures import VerifySummary
     from toolcert.verification.verify_options import VerifyOptions
 
 _HOMES = {
+    "AttemptMade": "toolcert.core.events",
+    "By": "toolcert.comparison.read.packed_run",
+    "CaseFinished": "toolcert.core.events",
+    "CaseStarted": "toolcert.core.events",
+    "Category": "toolcert.probes.summary.scorecard",
     "CompareOptions": "toolcert.comparison.compare_options",
     "Comparison": "toolcert.comparison.result",
+    "ConfigurationError": "toolcert.core.errors",
     "Endpoint": "toolcert.api.endpoint",
+    "Event": "toolcert.core.events",
+    "ExitCode": "toolcert.core.errors",
     "Finding": "toolcert.core.findings",
+    "Handler": "toolcert.core.events",
+    "InputError": "toolcert.core.errors",
+    "Keep": "toolcert.runs.encoding",
+    "LoadedRun": "toolcert.api.report",
+    "Match": "toolcert.comparison.match.partners",
+    "ModelInfo": "toolcert.core.targets",
+    "NothingMeasuredError": "toolcert.core.errors",
     "Outcome": "toolcert.core.cases",
+    "OutputError": "toolcert.core.errors",
+    "ProbeJob": "toolcert.api.probe",
     "ProbeOptions": "toolcert.api.probe",
     "ProbeRun": "toolcert.api.probe",
     "ProbeSummary": "toolcert.probes.summary.scorecard",
+    "RunFinished": "toolcert.core.events",
+    "RunStarted": "toolcert.core.events",
+    "RunStopping": "toolcert.core.events",
     "Severity": "toolcert.core.findings",
     "ToolcertError": "toolcert.core.errors",
+    "Trigger": "toolcert.comparison.stats.confusion",
+    "UsageError": "toolcert.core.errors",
+    "Verdict": "toolcert.comparison.result",
+    "VerifyJob": "toolcert.verification.run.job",
     "VerifyOptions": "toolcert.verification.verify_options",
     "VerifyRun": "toolcert.verification.run.job",
-    "compare_runs": "toolcert.comparison.pipeline:compare",
+    "VerifySummary": "toolcert.verification.summary.figures",
+    "compare": "toolcert.api.compare",
+    "compare_async": "toolcert.api.compare",
     "load_run": "toolcert.api.report",
     "models": "toolcert.api.endpoint",
     "models_async": "toolcert.api.endpoint",
     "probe": "toolcert.api.probe",
     "probe_async": "toolcert.api.probe",
     "report": "toolcert.api.report",
-    "verify_dataset": "toolcert.api.verify:verify",
-    "verify_dataset_async": "toolcert.api.verify:verify_async",
+    "verify": "toolcert.api.verify",
+    "verify_async": "toolcert.api.verify",
 }
-"""Where each name lives (`module`, or `module:other_name`); it is imported when first used, so that
-`import toolcert` costs nothing. No name may be that of a room: the room would hide it once it is imported."""
+"""Where each name lives; it is imported when first used, so that `import toolcert` costs nothing. No module or package
+directly below toolcert may have one of these names: once imported, it would hide the function."""
+
+_FORMER = {"compare_runs": "compare", "verify_dataset": "verify", "verify_dataset_async": "verify_async"}
+"""Names of 0.1 and what they are called now; they go with the next version."""
 
 __all__ = [
+    "AttemptMade",
+    "By",
+    "CaseFinished",
+    "CaseStarted",
+    "Category",
     "CompareOptions",
     "Comparison",
+    "ConfigurationError",
     "Endpoint",
+    "Event",
+    "ExitCode",
     "Finding",
+    "Handler",
+    "InputError",
+    "Keep",
+    "LoadedRun",
+    "Match",
+    "ModelInfo",
+    "NothingMeasuredError",
     "Outcome",
+    "OutputError",
+    "ProbeJob",
     "ProbeOptions",
     "ProbeRun",
     "ProbeSummary",
+    "RunFinished",
+    "RunStarted",
+    "RunStopping",
     "Severity",
     "ToolcertError",
+    "Trigger",
+    "UsageError",
+    "Verdict",
+    "VerifyJob",
     "VerifyOptions",
     "VerifyRun",
+    "VerifySummary",
     "__version__",
-    "compare_runs",
+    "compare",
+    "compare_async",
     "load_run",
     "models",
     "models_async",
     "probe",
     "probe_async",
     "report",
-    "verify_dataset",
-    "verify_dataset_async",
+    "verify",
+    "verify_async",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        import warnings
+
+        former, name = name, _FORMER[name]
+        warnings.warn(f"toolcert.{former} is now toolcert.{name}.", DeprecationWarning, stacklevel=2)
     if name not in _HOMES:
         raise AttributeError(f"module 'toolcert' has no attribute {name!r}")
-    module, _, attribute = _HOMES[name].partition(":")
-    return getattr(import_module(module), attribute or name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

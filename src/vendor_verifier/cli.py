@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import click
 
 from toolcert.cli.support.exit import run_guarded, warn
-from toolcert.cli.support.interaction import announce_stop
 from toolcert.cli.support.rich_console import say_on, stderr_console
+from toolcert.cli.support.run_console import announce_stop
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode
 from toolcert.core.events import CaseFinished, Event, Handler

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import toolcert
 
 
@@ -16,9 +18,25 @@ def test_every_exported_name_exists_and_is_sorted() -> None:
 
 
 def test_no_exported_name_is_hidden_by_a_room() -> None:
-    """Importing toolcert.compare sets the attribute `compare` of the package; a function of that name would be gone."""
-    rooms = {path.name for path in Path(toolcert.__file__).parent.iterdir() if path.is_dir()}
+    """Importing toolcert.compare would set the attribute `compare` of the package; the function would be gone."""
+    rooms = {path.stem for path in Path(toolcert.__file__).parent.iterdir()}
     assert not rooms & set(toolcert.__all__)
+
+
+def test_functions_and_commands_have_one_name() -> None:
+    from toolcert.cli.command_table import COMMANDS
+
+    assert {"probe", "verify", "compare", "report", "models"} <= set(toolcert.__all__) & set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [("compare_runs", "compare"), ("verify_dataset", "verify"), ("verify_dataset_async", "verify_async")],
+)
+def test_former_names_still_work_and_say_what_they_are_called_now(former: str, now: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"toolcert.{former} is now toolcert.{now}"):
+        assert getattr(toolcert, former) is getattr(toolcert, now)
+    assert former not in dir(toolcert)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

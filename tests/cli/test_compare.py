@@ -190,7 +190,7 @@ def test_blessing_another_run_says_which_one_it_replaces(runs, tmp_path):
     assert "place of" not in toolcert("bless", runs["one"], *words)[1]
     assert "place of" not in toolcert("bless", runs["one"], *words)[1], "the same run again replaces nothing"
     _, out, _ = toolcert("bless", runs["same"], *words)
-    assert f"It takes the place of {runs['one']} (sha256 " in out
+    assert f"It replaces {runs['one']} (sha256 " in out
     (tmp_path / "shelf" / "official.json").write_text("{")
     assert toolcert("bless", runs["one"], *words)[0] == 0, "a damaged one is mended by blessing again"
 

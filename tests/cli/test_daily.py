@@ -179,7 +179,7 @@ def test_what_is_older_than_the_retention_goes_by_the_date_of_the_run(days: Days
     os.utime(days.folder / "reports" / "report_2024-03-01.html", (0, 0))
     done = days.run("2024-03-02", GOOD, "--retention", "30")
     assert (
-        "Older than the retention, deleted: 1 page, 1 run folder and 1 run of the history from before 2024-02-02."
+        "Deleted, because older than the retention: 1 page, 1 run folder and 1 run of the history before 2024-02-02."
         in done.stderr
     )
     assert days.pages() == ["report_2024-03-01.html", "report_2024-03-02.html"]

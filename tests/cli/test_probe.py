@@ -193,7 +193,7 @@ def test_many_requests_to_another_machine_need_yes(tmp_path: Path) -> None:
     """The address is reserved for documentation; nothing is sent before the question."""
     from toolcert.api.endpoint import Endpoint
     from toolcert.api.probe import ProbeJob, ProbeOptions
-    from toolcert.cli.commands.probe import confirm_probe
+    from toolcert.cli.support.run_console import ProbeConsole
     from toolcert.core.errors import UsageError
     from toolcert.core.targets import ModelInfo
 
@@ -201,13 +201,13 @@ def test_many_requests_to_another_machine_need_yes(tmp_path: Path) -> None:
     models = {"e": [ModelInfo(id=f"m{number}") for number in range(60)]}
     job = ProbeJob([endpoint], {}, models, ProbeOptions(suite="hello", iterations=5, output=str(tmp_path)))
     with pytest.raises(UsageError, match="600 requests"):
-        confirm_probe(job, [endpoint], yes=False)
-    confirm_probe(job, [endpoint], yes=True)
+        ProbeConsole("probe", yes=False).confirm(job)
+    ProbeConsole("probe", yes=True).confirm(job)
 
 
 QUESTION = """
 from toolcert.api.endpoint import wait_for
-from toolcert.cli.support.interaction import confirm_requests
+from toolcert.cli.support.run_console import confirm_requests
 from toolcert.cli.support.exit import run_guarded
 from toolcert.core.targets import EndpointSpec
 

@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.scripted import Answer, Received, Scripted
-from toolcert import compare_runs, report
+from toolcert import compare, report
 
 ARCHIVE = Path(__file__).parents[1] / "data/v0.1/written.tar.xz"
 VENDOR = "http://vendor.example/v1"
@@ -354,7 +354,7 @@ def test_runs_are_compared(frozen: Path, monkeypatch: pytest.MonkeyPatch, tmp_pa
         "plain-trigger.under": ({"tp": 7, "fp": 0, "fn": 6, "tn": 1}, 14, 7, 7),
     }
     monkeypatch.chdir(frozen)
-    found = compare_runs(["verify/plain-faithful"], ["verify/keep-verdicts"])
+    found = compare(["verify/plain-faithful"], ["verify/keep-verdicts"])
     assert found.vendors[0].compared == 14
 
 

@@ -43,7 +43,7 @@ def test_good_file(tmp_path: Path) -> None:
     assert endpoint["header"] == ("X-Team: tools", "X-Api-Key: ${TEAM_KEY}")
     assert endpoint["extra_body"] == {"top_k": 5}
     assert endpoint["timeout"] == 30.0
-    assert loaded.prices["org/model-1"].output == 10
+    assert loaded.prices["org/model-1"][1] == 10
     assert loaded.where("endpoints", "my-vllm", "timeout").endswith("toolcert.toml:12")
 
 

@@ -9,27 +9,31 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import date, timedelta
 from hashlib import blake2b
 from pathlib import Path, PurePath
 
 import msgspec
 
+from toolcert.api.endpoint import Endpoint
 from toolcert.api.history import add_summary
-from toolcert.api.probe import ProbeOptions, ProbeRun, summary_of
+from toolcert.api.probe import ConfirmProbe, ProbeOptions, ProbeRun, probe
 from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.events import Handler
 from toolcert.core.values import Value
 from toolcert.history.observation import Observation, StoredRun, day_that_came, today
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.formats import Extras, render
 from toolcert.reports.history.html import history_html, history_section, index_html
 from toolcert.reports.history.readme import check_markers, section, update_section
 from toolcert.runs.files import check_writable, output_errors, write_whole
 from toolcert.runs.provenance import RUNS
 from toolcert.runs.reader import is_run, read_manifest
+from toolcert.settings.keyword_options import KeywordOptions
 
 LATEST = "latest_report.html"
 HISTORY = "history.html"
@@ -136,18 +140,10 @@ def _dated(folder: Path, name: re.Pattern[str]) -> list[tuple[str, Path]]:
     return [(match.group(1), path) for match, path in found if match is not None]
 
 
-Ask = Callable[[ProbeOptions], ProbeRun | None]
-"""Does the probing; None where it was only planned."""
-Tell = Callable[[Deleted], None]
-"""Is told what was deleted because it was too old."""
-
-
-class DailyOptions(Value):
+class DailyOptions(KeywordOptions):
     """Where the daily run keeps what; the names are those of the command's options."""
 
     history: str
-    endpoints: tuple[str, ...] = ()
-    """Names of what is probed; a history may hold other endpoints too."""
     date: str = ""
     """The day it counts for; empty is today (UTC)."""
     runs: str = str(RUNS)
@@ -158,25 +154,42 @@ class DailyOptions(Value):
     days: int = 90
 
 
-def daily(probing: ProbeOptions, options: DailyOptions, ask: Ask, tell: Tell) -> ProbeRun | None:
-    """One day: what is already measured is not asked again; an outage is remembered and told, then raised."""
+def daily(
+    endpoints: Sequence[Endpoint],
+    probing: ProbeOptions,
+    options: DailyOptions,
+    *,
+    handlers: Sequence[Handler] = (),
+    confirm: ConfirmProbe | None = None,
+    deleted: Callable[[Deleted], None],
+) -> ProbeRun:
+    """Run one day: what is already measured is not asked again; an outage is stored and published, then raised.
+
+    `deleted` is told what went because it was older than the retention.
+    """
     day = day_that_came(options.date)
     if options.readme is not None:
         check_markers(Path(options.readme))
     check_writable(Path(options.report_dir) / INDEX)
-    HistoryStore(options.history).close()  # an unusable one must be known before anything is paid for
+    HistoryStore(options.history).close()  # one that cannot be used is refused before any request is paid for
+    names = [endpoint.spec.name for endpoint in endpoints]
     folder = Path(options.runs) / f"daily-{day}"
     publication = _publication(options, day, folder)
     try:
-        result = _complete(folder, probing) or ask(msgspec.structs.replace(probing, output=str(folder)))
+        result = _complete(folder, probing) or probe(
+            *endpoints,
+            options=msgspec.structs.replace(probing, output=str(folder)),
+            handlers=handlers,
+            confirm=confirm,
+        )
     except NothingMeasuredError as error:
-        if _remember_outage(options, day, error.message):
-            tell(publish(publication, summary_of(folder, probing.prices) if is_run(folder) else None))
+        if _remember_outage(options.history, names, day, error.message):
+            deleted(publish(publication, summarise_run(folder, probing.prices) if is_run(folder) else None))
         raise
-    if result is not None and not result.interrupted:
+    if not result.interrupted:
         # One name a day: a later run of the day replaces an earlier one, also that of another machine.
-        add_summary(msgspec.structs.replace(result.summary, run=_run_id(options, day)), options.history, day=day)
-        tell(publish(publication, result.summary))
+        add_summary(msgspec.structs.replace(result.summary, run=_run_id(names, day)), options.history, day=day)
+        deleted(publish(publication, result.summary))
     return result
 
 
@@ -200,7 +213,7 @@ def _complete(folder: Path, probing: ProbeOptions) -> ProbeRun | None:
     manifest = read_manifest(folder)
     if manifest.finished_at is None or manifest.interrupted:
         return None
-    summary = summary_of(folder, probing.prices)
+    summary = summarise_run(folder, probing.prices)
     return None if _lacks_something(summary) else ProbeRun(folder=str(folder), summary=summary)
 
 
@@ -208,21 +221,21 @@ def _lacks_something(summary: ProbeSummary) -> bool:
     return summary.nothing_measured or summary.totals.counts.not_measured > 0
 
 
-def _run_id(options: DailyOptions, day: str) -> str:
-    endpoints = blake2b("\n".join(sorted(options.endpoints)).encode(), digest_size=4).hexdigest()
-    return f"daily-{day}-{endpoints}"
+def _run_id(endpoints: Collection[str], day: str) -> str:
+    digest = blake2b("\n".join(sorted(endpoints)).encode(), digest_size=4).hexdigest()
+    return f"daily-{day}-{digest}"
 
 
-def _remember_outage(options: DailyOptions, day: str, reason: str) -> bool:
-    """No model could even be listed: those of the last run are not measured today, which is no word on them.
+def _remember_outage(history: str, endpoints: Collection[str], day: str, reason: str) -> bool:
+    """Store the models of the last run as not measured on a day on which none could be listed.
 
-    Says whether the history knows anything about the day.
+    Returns whether the history has anything about the day.
     """
-    name = _run_id(options, day)
-    with HistoryStore(options.history) as store:
-        known = _last_asked(store, options.endpoints)
+    name = _run_id(endpoints, day)
+    with HistoryStore(history) as store:
+        known = _last_asked(store, endpoints)
         if any(run.run == name for run in store.runs(since=day)):
-            return True  # what was measured earlier on the day stands
+            return True  # an earlier run of the day measured something, and that stays
         if not known:
             return False
         now = time.time()

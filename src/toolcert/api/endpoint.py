@@ -16,6 +16,11 @@ from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo, Timeouts
 from toolcert.endpoints.api_url import endpoint_name
 from toolcert.runs.provenance import new_run_id, run_folder
+from toolcert.settings.credentials import clean_key
+from toolcert.settings.keyword_options import check_keyword
+from toolcert.settings.option import HeaderLine, Option
+from toolcert.settings.options import BY_KEY
+from toolcert.settings.patterns import Patterns
 
 if TYPE_CHECKING:
     from toolcert.endpoints.session import EndpointSession
@@ -27,6 +32,7 @@ class Endpoint:
 
     `Endpoint("http://localhost:8000")` is an OpenAI-compatible server;
     `Endpoint(dialect="watsonx", options={"region": "eu-de", "project_id": "..."}, api_key=...)` is watsonx.ai.
+    Settings follow the same rules as the options of the command; UsageError says which one does not.
     """
 
     def __init__(
@@ -36,20 +42,24 @@ class Endpoint:
         api_key: str | Secret | None = None,
         name: str = "",
         timeout: float | None = None,
-        model: Sequence[str] = (),
-        exclude: Sequence[str] = (),
+        model: str | Sequence[str] = (),
+        exclude: str | Sequence[str] = (),
         **settings: Any,
     ) -> None:
         """`model` and `exclude` choose among this endpoint's models, in place of a run's own choice."""
         if timeout is not None:
-            settings["timeouts"] = Timeouts(total=timeout, read=timeout, between_chunks=timeout)
-        unknown = set(settings) - set(EndpointSpec.__struct_fields__)
-        if unknown:
-            raise UsageError(f"an endpoint has no setting {', '.join(sorted(unknown))}.")
-        name = name or endpoint_name(base_url) or settings.get("dialect", "openai")
+            total = _checked("timeout", timeout, float)
+            settings["timeouts"] = Timeouts(total=total, read=total, between_chunks=total)
+        if base_url:
+            base_url = _checked("base_url", base_url, str)
+        settings = _checked_settings(settings)
+        name = _checked("name", name or endpoint_name(base_url) or settings.get("dialect", "openai"), str)
         self.spec = EndpointSpec(name=name, base_url=base_url, **settings)
-        self.model, self.exclude = tuple(model), tuple(exclude)
-        self.key = Secret(api_key, source="the argument api_key") if isinstance(api_key, str) else api_key
+        self.model: tuple[str, ...] = _checked("model", model, tuple[str, ...])
+        self.exclude: tuple[str, ...] = _checked("exclude", exclude, tuple[str, ...])
+        self.key = clean_key(api_key, "the argument api_key") if isinstance(api_key, str) else api_key
+        if not isinstance(self.key, Secret | None):
+            raise UsageError("Endpoint(api_key=...): expected the key as text.")
 
     @classmethod
     def of(
@@ -69,18 +79,50 @@ class Endpoint:
         return f"Endpoint({self.spec.name!r}, {self.spec.dialect}, {self.spec.base_url!r})"
 
 
+_KEY_ENV, _HEADER = BY_KEY["api_key_env"], HeaderLine()
+
+
+def _checked(name: str, given: Any, wanted: Any, option: Option | None = None) -> Any:
+    return check_keyword("Endpoint", name, given, wanted, option)
+
+
+def _checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    types = {field.name: field.type for field in msgspec.structs.fields(EndpointSpec)}
+    unknown = set(settings) - set(types)
+    if unknown:
+        known = ", ".join(sorted(types))
+        raise UsageError(f"an endpoint has no setting {', '.join(sorted(unknown))}.", remedy=f"Settings: {known}.")
+    read = {
+        name: _checked(name, value, types[name], _KEY_ENV if name == "key_env" else None)
+        for name, value in settings.items()
+    }
+    for name, value in read.get("headers", {}).items():
+        _check_header(name, value)
+    for seconds in msgspec.structs.astuple(read.get("timeouts", Timeouts())):
+        _checked("timeouts", seconds, float, BY_KEY["timeout"])
+    return read
+
+
+def _check_header(name: str, value: str) -> None:
+    """Headers are kept in run logs, so a credential must come from a variable, as on the command line."""
+    try:
+        _HEADER.read(f"{name}: {value}", Path())
+    except ValueError as error:
+        raise UsageError(f"Endpoint(headers=...): {error}.") from None
+
+
 def as_endpoint(given: Endpoint | str) -> Endpoint:
     """A URL is an OpenAI-compatible endpoint without a key."""
     return given if isinstance(given, Endpoint) else Endpoint(given)
 
 
 T = TypeVar("T")
-TAKEN_UP_WITHIN = 86400.0
-"""Seconds: what was measured longer ago says little about today."""
+RESUMED_WITHIN = 86400.0
+"""Seconds; older measurements say little about today, so a later run starts anew."""
 
 
 def unfinished_run(parent: Path, endpoint: Endpoint, *, iterations: int | None = None) -> Path:
-    """The folder of the newest run below `parent` if it was interrupted lately and asked the same, else a new one."""
+    """The folder of the newest run below `parent`, if it was interrupted lately and asked the same; else a new one."""
     from toolcert.runs.reader import is_run, read_manifest
 
     runs = sorted(folder for folder in parent.glob("*") if is_run(folder))
@@ -89,7 +131,7 @@ def unfinished_run(parent: Path, endpoint: Endpoint, *, iterations: int | None =
         asked = [(spec.base_url, spec.options) for spec in last.endpoints]
         same = asked == [(endpoint.spec.base_url, endpoint.spec.options)] and last.iterations == iterations
         open_end = last.interrupted or last.finished_at is None
-        if same and open_end and time.time() - last.started_at < TAKEN_UP_WITHIN:
+        if same and open_end and time.time() - last.started_at < RESUMED_WITHIN:
             return runs[-1]
     return parent / run_folder(None, new_run_id()).name
 
@@ -116,7 +158,7 @@ async def open_sessions(
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run to the end on the fastest loop there is."""
+    """Run a coroutine to its end, on uvloop where it is installed."""
     from toolcert.http.connection import run
 
     if _inside_a_loop():
@@ -137,15 +179,32 @@ def _inside_a_loop() -> bool:
 
 
 async def models_async(endpoint: Endpoint | str) -> list[ModelInfo]:
-    """The models an endpoint lists."""
+    """The models that an endpoint lists, of those that its `model` and `exclude` choose."""
     given = as_endpoint(endpoint)
+    wanted, unwanted = Patterns(given.model), Patterns(given.exclude)
     async with open_sessions([given]) as sessions:
-        return await sessions[given.spec.name].models()
+        listed = await sessions[given.spec.name].models()
+    return [info for info in listed if (not wanted or wanted.match(info.id)) and not unwanted.match(info.id)]
 
 
 def models(endpoint: Endpoint | str) -> list[ModelInfo]:
-    """The models an endpoint lists."""
+    """The models that an endpoint lists, of those that its `model` and `exclude` choose."""
     return wait_for(models_async(endpoint))
+
+
+def models_of_each(endpoints: Sequence[Endpoint]) -> list[list[ModelInfo] | NothingMeasuredError]:
+    """The models of several endpoints, asked at the same time; the error of each that does not answer."""
+
+    async def listed(endpoint: Endpoint) -> list[ModelInfo] | NothingMeasuredError:
+        try:
+            return await models_async(endpoint)
+        except NothingMeasuredError as error:
+            return error
+
+    async def all_listed() -> list[list[ModelInfo] | NothingMeasuredError]:
+        return await asyncio.gather(*map(listed, endpoints))
+
+    return wait_for(all_listed())
 
 
 async def choose_models(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolcert.api.probe import summary_of
 from toolcert.core.errors import InputError
 from toolcert.history.drift import BUDGET
 from toolcert.history.observation import day_that_came, observations, stored_run
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.reader import read_manifest
 
 
@@ -20,7 +20,7 @@ def add_run(folder: Path | str, history: str, *, day: str | None = None) -> Prob
     manifest = read_manifest(folder)
     if manifest.job != "probe":
         raise InputError(f"{folder} is a {manifest.job} run; the history keeps probe runs.")
-    summary = summary_of(folder)
+    summary = summarise_run(folder)
     add_summary(summary, history, day=day and day_that_came(day))
     return summary
 

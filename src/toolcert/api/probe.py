@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 import msgspec
 
@@ -21,39 +21,38 @@ from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
 from toolcert.probes.base import Probe
+from toolcert.probes.registry import with_needs
 from toolcert.probes.run.live_conversation import ProbeSettings, ProbeWork
 from toolcert.probes.run.schedule import ProbePlan
 from toolcert.probes.scenarios import ScenarioProbe
-from toolcert.probes.suites import choose_probes
+from toolcert.probes.suites import choose_probes, find_suite
 from toolcert.probes.summary.scorecard import ProbeSummary
-from toolcert.probes.summary.summariser import summarise
+from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.encoding import Keep
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
 from toolcert.runs.reader import RunReader, is_run, read_manifest
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter, hold
+from toolcert.settings.keyword_options import KeywordOptions
 from toolcert.version import __version__
 
-DEFAULT_SUITE = "agent"
-DEFAULT_ITERATIONS = 5
 
-
-class ProbeOptions(Value):
+class ProbeOptions(KeywordOptions):
     """How to probe; the names are those of the command's options."""
 
     model: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     all_models: bool = False
-    suite: str = DEFAULT_SUITE
+    suite: str = "agent"
     probe: tuple[str, ...] = ()
     scenario: tuple[str, ...] = ()
-    iterations: int = DEFAULT_ITERATIONS
+    iterations: int = 5
     threshold: float = 0.9
     adaptive: bool = False
     max_tokens: int | None = None
     temperature: float | None = None
     seed: int | None = None
-    """Sent with every request, and makes nonces repeatable; without it each run has nonces of its own."""
+    """Sent with every request; it also repeats the nonces, which otherwise differ from run to run."""
     max_requests: int | None = None
     output: str | None = None
     fresh: bool = False
@@ -62,8 +61,12 @@ class ProbeOptions(Value):
     """Model to price of a million tokens in and out."""
 
     def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise UsageError(f"iterations must be at least 1, not {self.iterations}.")
+        super().__post_init__()
+        # A wrong name is refused here, before any request; the scenarios' own names are known once they are read.
+        find_suite(self.suite)
+        with_needs(self.probe)
+        if any(not price >= 0 for pair in self.prices.values() for price in pair):
+            raise UsageError("ProbeOptions(prices=...): expected prices of at least 0.")
         if self.adaptive and not 0 < self.threshold < 1:
             raise UsageError(
                 f"no number of runs can decide whether a rate reaches a threshold of {self.threshold:g}.",
@@ -80,7 +83,7 @@ class ProbeRun(Value):
 
 
 class ProbeJob:
-    """A probe run that is planned and not yet started: what it would send is known."""
+    """A probe run that is planned and not yet started, so that one can see what it would send."""
 
     def __init__(
         self,
@@ -100,14 +103,14 @@ class ProbeJob:
         self.manifest = self._manifest(endpoints)
         self.folder = run_folder(Path(options.output) if options.output else None, self.manifest.run)
         if is_run(self.folder) and not options.fresh:
-            # A run that goes on is the same run, also to a history that knows it.
+            # A resumed run keeps its id, so that a history that has it replaces it instead of counting it twice.
             self.manifest = msgspec.structs.replace(self.manifest, run=read_manifest(self.folder).run)
         self.plan = ProbePlan(
             models, self.probes, iterations=options.iterations, adaptive=options.adaptive, threshold=options.threshold
         )
 
     async def run(self, handlers: Sequence[Handler] = ()) -> ProbeRun:
-        """Do it; what an earlier run in the same folder measured is not asked again."""
+        """Run it; what an earlier run in the same folder measured is not asked again."""
         with hold(self.folder) as lock:
             return await self._run(lock, handlers)
 
@@ -132,7 +135,7 @@ class ProbeJob:
             writer.close()
         return ProbeRun(
             folder=str(self.folder),
-            summary=summary_of(self.folder, self.options.prices),
+            summary=summarise_run(self.folder, self.options.prices),
             interrupted=finished.interrupted,
         )
 
@@ -186,22 +189,28 @@ async def probe_job(
         yield ProbeJob(answering, reached, models, options, left_out)
 
 
+ConfirmProbe: TypeAlias = Callable[[ProbeJob], None]
+"""Sees the planned run before the first question is sent; it stops the run by raising."""
+
+
 async def probe_async(
-    *endpoints: Endpoint | str, options: ProbeOptions | None = None, handlers: Sequence[Handler] = ()
+    *endpoints: Endpoint | str,
+    options: ProbeOptions | None = None,
+    handlers: Sequence[Handler] = (),
+    confirm: ConfirmProbe | None = None,
 ) -> ProbeRun:
     """Probe the models at one or more endpoints."""
     async with probe_job(endpoints, options) as job:
+        if confirm is not None:
+            confirm(job)
         return await job.run(handlers)
 
 
 def probe(
-    *endpoints: Endpoint | str, options: ProbeOptions | None = None, handlers: Sequence[Handler] = ()
+    *endpoints: Endpoint | str,
+    options: ProbeOptions | None = None,
+    handlers: Sequence[Handler] = (),
+    confirm: ConfirmProbe | None = None,
 ) -> ProbeRun:
     """Probe the models at one or more endpoints."""
-    return wait_for(probe_async(*endpoints, options=options, handlers=handlers))
-
-
-def summary_of(folder: Path, prices: Mapping[str, tuple[float, float]] | None = None) -> ProbeSummary:
-    """The summary of a finished or interrupted probe run, from its log alone."""
-    reader = RunReader(folder)
-    return summarise(reader.manifest, reader.records(), prices=prices)
+    return wait_for(probe_async(*endpoints, options=options, handlers=handlers, confirm=confirm))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike, fspath
 from pathlib import Path
 
-from toolcert.api.probe import summary_of
-from toolcert.core.errors import InputError
+from toolcert.core.errors import InputError, UsageError
 from toolcert.core.values import Value
 from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.runs.reader import read_manifest
 from toolcert.verification.older_results import is_older_results
@@ -32,20 +33,24 @@ def load_run(run: str | Path, *, prices: Mapping[str, tuple[float, float]] | Non
         return LoadedRun(folder=str(path), job="verify", summary=rejudge(path).summary)
     job = read_manifest(path).job
     if job == "probe":
-        return LoadedRun(folder=str(path), job=job, summary=summary_of(path, prices))
+        return LoadedRun(folder=str(path), job=job, summary=summarise_run(path, prices))
     if job == "verify":
         return LoadedRun(folder=str(path), job=job, summary=summarise(path))
     raise InputError(f"{path} is a run of kind {job!r}, which this version does not know.", remedy="Update toolcert.")
 
 
-def report(run: str | Path, *, extras: Extras = NOTHING, **destinations: str) -> LoadedRun:
+def report(run: str | Path, *, extras: Extras = NOTHING, **destinations: str | PathLike[str]) -> LoadedRun:
     """Write reports about a finished run: `report("run", html="page.html", junit="results.xml")`."""
     import msgspec
 
     from toolcert.reports.destinations import check_destinations
-    from toolcert.reports.formats import write_reports
+    from toolcert.reports.formats import formats, write_reports
 
-    check_destinations(destinations, [run])
+    files = {name: fspath(file) for name, file in destinations.items()}
+    check_destinations(files, [run])
     loaded = load_run(run)
-    write_reports(loaded.job, loaded.summary, destinations, msgspec.structs.replace(extras, run=loaded.folder))
+    known = formats(loaded.job)
+    if unknown := set(files) - set(known):
+        raise UsageError(f"there is no report {', '.join(sorted(unknown))}.", remedy=f"Formats: {', '.join(known)}.")
+    write_reports(loaded.job, loaded.summary, files, msgspec.structs.replace(extras, run=loaded.folder))
     return loaded

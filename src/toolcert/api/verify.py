@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from toolcert.api.endpoint import Endpoint, as_endpoint, open_sessions, wait_for
+from toolcert.core.errors import InputError
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
@@ -25,17 +26,19 @@ from toolcert.version import __version__
 
 if TYPE_CHECKING:
     from toolcert.http.retry import RetryPolicy
+    from toolcert.verification.older_results import Rules
+    from toolcert.verification.rejudgement import Rejudgement
     from toolcert.verification.single_row import Replay
 
 
 @contextlib.contextmanager
-def verify_job(dataset: str, endpoint: Endpoint | str, options: VerifyOptions) -> Iterator[VerifyJob]:
+def verify_job(dataset: str | Path, endpoint: Endpoint | str, options: VerifyOptions) -> Iterator[VerifyJob]:
     """Open the dataset and plan the run; nothing is sent."""
     given = as_endpoint(endpoint)
-    # The extra body becomes part of each row's own request: it is judged by, and resumed by, what is really sent.
+    # The extra body becomes part of each row's own request, because rows are judged and resumed by what is sent.
     options = msgspec.structs.replace(options, extra_body=given.spec.extra_body | options.extra_body)
     spec = msgspec.structs.replace(given.spec, extra_body={})
-    source = Source(dataset)
+    source = Source(str(dataset))
     try:
         yield VerifyJob(source, spec, options, _manifest(spec))
     finally:
@@ -45,25 +48,48 @@ def verify_job(dataset: str, endpoint: Endpoint | str, options: VerifyOptions) -
 async def run_job(
     job: VerifyJob, key: Secret | None, handlers: Sequence[Handler] = (), policy: RetryPolicy | None = None
 ) -> VerifyRun:
-    """Do a planned run."""
+    """Run what was planned."""
     folder = run_folder(Path(job.options.output) if job.options.output else None, job.manifest.run)
     async with open_sessions([Endpoint.of(job.spec, key)], policy) as sessions:
         return await job.run(sessions[job.spec.name], folder, handlers)
 
 
+ConfirmVerify: TypeAlias = Callable[[VerifyJob], None]
+"""Sees the planned run before the first row is sent; it stops the run by raising."""
+
+
 async def verify_async(
-    dataset: str, endpoint: Endpoint | str, options: VerifyOptions, handlers: Sequence[Handler] = ()
+    dataset: str | Path,
+    endpoint: Endpoint | str,
+    options: VerifyOptions,
+    handlers: Sequence[Handler] = (),
+    confirm: ConfirmVerify | None = None,
 ) -> VerifyRun:
     """Replay a dataset against a model and judge every answer."""
     with verify_job(dataset, endpoint, options) as job:
+        if not job.dataset.source.count(at_most=1):
+            raise InputError(f"{dataset} is empty: there is no request in it.")
+        if confirm is not None:
+            confirm(job)
         return await run_job(job, as_endpoint(endpoint).key, handlers)
 
 
 def verify(
-    dataset: str, endpoint: Endpoint | str, options: VerifyOptions, handlers: Sequence[Handler] = ()
+    dataset: str | Path,
+    endpoint: Endpoint | str,
+    options: VerifyOptions,
+    handlers: Sequence[Handler] = (),
+    confirm: ConfirmVerify | None = None,
 ) -> VerifyRun:
     """Replay a dataset against a model and judge every answer."""
-    return wait_for(verify_async(dataset, endpoint, options, handlers))
+    return wait_for(verify_async(dataset, endpoint, options, handlers, confirm))
+
+
+def judge_again(run: str | Path, rules: Rules) -> Rejudgement:
+    """Judge a finished run, or a results file of the older verifiers, by these rules; nothing is sent."""
+    from toolcert.verification.rejudgement import rejudge
+
+    return rejudge(Path(run), rules)
 
 
 async def replay_async(

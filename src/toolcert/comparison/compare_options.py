@@ -8,11 +8,11 @@ from toolcert.comparison.match.partners import Match
 from toolcert.comparison.read.packed_run import By
 from toolcert.comparison.stats.confusion import Trigger
 from toolcert.core.errors import UsageError
-from toolcert.core.values import Value
+from toolcert.settings.keyword_options import KeywordOptions
 
 
-class CompareOptions(Value):
-    """What a comparison counts as a call, as the same row, and as the same."""
+class CompareOptions(KeywordOptions):
+    """What a comparison counts as a call, as the same row, and as the same; the names are those of the command."""
 
     trigger: Trigger = Trigger.PAYLOAD
     match: Match = Match.CONTENT
@@ -24,11 +24,14 @@ class CompareOptions(Value):
     force: bool = False
     """Compare in spite of other sampling settings or a stale baseline."""
     rows: int = SHOWN
-    """Telling rows to keep."""
+    """Rows to keep as examples of a difference."""
     baselines: str = FOLDER
     """Where blessed baselines are kept."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rows < 0:
+            raise UsageError(f"rows must be at least 0, not {self.rows}.")
         if not 0 < self.margin < 1:
             raise UsageError(f"a margin of {self.margin:g} is not a share of rows.", remedy="Give one such as 0.03.")
         if not 0 < self.alpha < 1:

@@ -16,13 +16,6 @@ from toolcert.settings.toml_lines import line_of
 FILE_NAME = "toolcert.toml"
 
 
-class Price(Value):
-    """What a model's tokens cost, per million, in whatever currency the user thinks in."""
-
-    input: float
-    output: float
-
-
 class Config(Value):
     """The content of a configuration file, checked."""
 
@@ -30,7 +23,8 @@ class Config(Value):
     text: str = ""
     defaults: dict[str, Any] = {}
     endpoints: dict[str, dict[str, Any]] = {}
-    prices: dict[str, Price] = {}
+    prices: dict[str, tuple[float, float]] = {}
+    """Model to the price of a million tokens in and out, in whatever currency the user thinks in."""
 
     def where(self, *keys: str) -> str:
         """File and line of a key."""
@@ -102,11 +96,11 @@ class _Reader:
         except ValueError as error:
             raise self._error(keys, str(error)) from None
 
-    def _price(self, model: str, table: Any) -> Price:
+    def _price(self, model: str, table: Any) -> tuple[float, float]:
         keys = ("prices", model)
         figures = self._table(keys, table)
         self._known(keys, figures, ("input", "output"))
-        return Price(input=self._amount(keys, figures, "input"), output=self._amount(keys, figures, "output"))
+        return self._amount(keys, figures, "input"), self._amount(keys, figures, "output")
 
     def _amount(self, keys: tuple[str, ...], figures: Mapping[str, Any], name: str) -> float:
         amount = figures.get(name)

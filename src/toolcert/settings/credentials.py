@@ -70,7 +70,7 @@ def find_key(
 ) -> Secret | None:
     """The key: as given, from the prompt, the named variable or file, the usual variable, or TOOLCERT_API_KEY."""
     if sources.flag is not None:
-        return _secret(sources.flag.reveal(), sources.flag.source)
+        return clean_key(sources.flag.reveal(), sources.flag.source)
     if sources.prompt:
         return _from_prompt(ask)
     if sources.variable is not None:
@@ -79,14 +79,14 @@ def find_key(
         return _from_file(sources.file)
     for variable in (*sources.usual, KEY_VARIABLE):
         if environment.get(variable):
-            return _secret(environment[variable], variable)
+            return clean_key(environment[variable], variable)
     return None
 
 
 def _from_prompt(ask: Callable[[], str] | None) -> Secret:
     if ask is None:
         raise ConfigurationError("a key can be asked for on a terminal only.", remedy=f"Set {KEY_VARIABLE} instead.")
-    return _secret(ask(), "the prompt")
+    return clean_key(ask(), "the prompt")
 
 
 def _from_variable(variable: str, environment: Mapping[str, str]) -> Secret:
@@ -97,13 +97,13 @@ def _from_variable(variable: str, environment: Mapping[str, str]) -> Secret:
             f"the environment variable {variable}, which should hold the key, is {state}.",
             remedy=f"Set it: export {variable}=...",
         )
-    return _secret(value, variable)
+    return clean_key(value, variable)
 
 
 def _from_file(name: str) -> Secret:
     try:
         text = _piped(name) if Path(name).is_fifo() else Path(name).read_text("utf-8")
-        return _secret(text, f"the file {name}")
+        return clean_key(text, f"the file {name}")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"the key file {name} cannot be read: {error}.") from None
 
@@ -114,7 +114,8 @@ def _piped(name: str) -> str:
     return Path(name).read_text("utf-8")
 
 
-def _secret(value: str, source: str) -> Secret:
+def clean_key(value: str, source: str) -> Secret:
+    """The key without white space around it; one that is empty or cannot be a key is refused."""
     value = value.strip()
     if not value:
         raise ConfigurationError(f"the key from {source} is empty.")

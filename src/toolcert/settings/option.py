@@ -321,3 +321,8 @@ class Option(Value):
         if not self.multiple:
             return self.read(text)
         return self.read([part for part in text.split(self.separator) if part.strip()])
+
+
+def may_carry_secret(option: Option) -> bool:
+    """Whether a wrong value must not be shown: it may be a key, or hold one."""
+    return option.secret or isinstance(option.kind, Address | HeaderLine | JsonBody | VariableName)

@@ -12,10 +12,8 @@ from toolcert.core.secrets import Secret
 from toolcert.core.spelling import close_names
 from toolcert.core.values import Value
 from toolcert.settings.config import Config, load_config
-from toolcert.settings.option import PREFIX, Address, HeaderLine, JsonBody, Option, VariableName
+from toolcert.settings.option import PREFIX, Option, may_carry_secret
 from toolcert.settings.options import OPTIONS
-
-_MAY_CARRY_SECRETS = (Address, HeaderLine, JsonBody, VariableName)
 
 
 class Source(StrEnum):
@@ -127,7 +125,7 @@ def _from_variable(option: Option, environment: Mapping[str, str]) -> Any:
 
 def _shown(option: Option, raw: Any) -> str:
     """What was written instead, unless it may be a secret."""
-    if option.secret or isinstance(option.kind, _MAY_CARRY_SECRETS):
+    if may_carry_secret(option):
         return ""
     written = raw if isinstance(raw, list | tuple) else [raw]
     return f", not {' and '.join(map(repr, written))}"

@@ -10,6 +10,7 @@ from toolcert.core.errors import UsageError
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.encoding import Keep
+from toolcert.settings.keyword_options import KeywordOptions
 from toolcert.verification.adapters.base import ModelAdapter
 from toolcert.verification.adapters.registry import get_adapter, load_adapter
 from toolcert.verification.dataset.selection import Selection, parse_where
@@ -90,7 +91,7 @@ def completion_request(body: JsonObject, adapter: ModelAdapter) -> Request:
     return Request(body=kept | {"prompt": prompt}, kind=RequestKind.COMPLETIONS)
 
 
-class VerifyOptions(Value):
+class VerifyOptions(KeywordOptions):
     """How to verify; the names are those of the command's options."""
 
     model: str
@@ -116,6 +117,7 @@ class VerifyOptions(Value):
     fail_under: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.fresh and self.only_failed:
             raise UsageError("--fresh forgets the run whose failed rows --only-failed asks again; give one of them.")
         if self.only_failed and self.output is None:

@@ -25,11 +25,9 @@ def bless(run: Path, name: str, settings: Settings) -> None:
     toolcert bless toolcert-runs/20260624-0647-7f3a21c9 --as official
     toolcert compare --baseline official --vendor toolcert-runs/20260625-0812-91d2c0aa
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
-    from toolcert.comparison.baseline import bless as keep
-    from toolcert.comparison.baseline import readable_blessing
+    from toolcert.api.compare import bless as bless_run
 
-    earlier = readable_blessing(Path(settings.baselines), name)
-    blessing = keep(run, name, Path(settings.baselines))
+    blessing, replaced = bless_run(run, name, settings.baselines)
     click.echo(f"{blessing.name} is {blessing.path} (sha256 {blessing.digest[:12]}).")
-    if earlier is not None and (earlier.path, earlier.digest) != (blessing.path, blessing.digest):
-        click.echo(f"It takes the place of {earlier.path} (sha256 {earlier.digest[:12]}).")
+    if replaced is not None:
+        click.echo(f"It replaces {replaced.path} (sha256 {replaced.digest[:12]}).")

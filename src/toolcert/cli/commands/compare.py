@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.comparison.result import Verdict
@@ -61,7 +60,7 @@ def compare(settings: Settings) -> int:
     be called equivalent unless it hardly differs at all.
 
     --fail-on takes regression (degraded or different), inconclusive, missing, none, a finding or a severity; without
-    it, rows that the vendor owes (missing) end with 1.
+    it, rows that are missing at the vendor end with 1.
 
     \b
     toolcert compare --baseline official-1 official-2 --vendor vendor-a
@@ -80,15 +79,22 @@ _ROWS_IN_REPORTS = 100
 
 def run_comparison(settings: Settings) -> int:
     """Plan, or compare, print, write and gate."""
+    from toolcert.api.compare import compare as compare_runs
+    from toolcert.api.compare import plan_comparison
     from toolcert.cli.support import report_options
-    from toolcert.comparison.pipeline import compare as compare_runs
 
     gates = _gates(settings)
     destinations = report_options.destinations(settings, "compare")
     report_options.check_reports(settings, "compare", *settings.baseline, *settings.vendor)
     if settings.plan:
         _refuse_reports(destinations)
-        _print_plan(_plan(settings))
+        options = _options(settings, in_full=False)
+        vendors = len(settings.vendor)
+        _print_plan(
+            plan_comparison(
+                settings.baseline, vendors=vendors, effect=settings.effect, power=settings.power, options=options
+            )
+        )
         return ExitCode.OK
     comparison = compare_runs(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
     try:
@@ -109,16 +115,13 @@ def _print(comparison: Comparison) -> None:
 
 def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
     from toolcert.comparison.compare_options import CompareOptions
-    from toolcert.comparison.match.partners import Match
-    from toolcert.comparison.read.packed_run import By
-    from toolcert.comparison.stats.confusion import Trigger
 
     return CompareOptions(
-        trigger=Trigger(settings.trigger),
-        match=Match(settings.match),
+        trigger=settings.trigger,
+        match=settings.match,
         margin=settings.margin,
         alpha=settings.alpha,
-        by=None if settings.by is None else By(settings.by),
+        by=settings.by,
         seed=settings.seed or 0,
         force=settings.force,
         rows=_ROWS_IN_REPORTS if in_full else _ROWS_ON_CONSOLE,
@@ -155,7 +158,7 @@ def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[st
     if INCONCLUSIVE in gates and vendor.verdict is Verdict.INCONCLUSIVE:
         yield f"--fail-on inconclusive: {label} could not be decided."
     if MISSING in gates and vendor.missing.rows:
-        yield f"--fail-on missing: {label} owes {plural(vendor.missing.rows, 'row')}."
+        yield f"--fail-on missing: {label}: {plural(vendor.missing.rows, 'row')} missing."
     for finding in vendor.findings:
         if not finding.of_baseline and any(meets(finding.code, finding.severity, gate) for gate in gates):
             yield f"--fail-on {finding.code}: {label}, {plural(finding.rows, 'row')}."
@@ -167,22 +170,6 @@ def _refuse_reports(destinations: Mapping[str, str]) -> None:
             f"--plan only prints, and --{next(iter(destinations))} reports a comparison.",
             remedy="Leave one of them out.",
         )
-
-
-def _plan(settings: Settings) -> Plan:
-    """The rows needed; the noise is measured where two runs of the baseline are given, and every vendor adds tests."""
-    from toolcert.comparison.pipeline import measured_noise
-    from toolcert.comparison.stats.significance import FAMILY, USUAL_NOISE, plan
-
-    noise = measured_noise(settings.baseline, _options(settings, in_full=False))
-    planned = plan(
-        settings.effect,
-        noise=USUAL_NOISE if noise is None else noise,
-        alpha=settings.alpha,
-        power=settings.power,
-        tests=FAMILY * max(1, len(settings.vendor)),
-    )
-    return msgspec.structs.replace(planned, measured=noise is not None)
 
 
 def _print_plan(planned: Plan) -> None:

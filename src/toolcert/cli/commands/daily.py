@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.endpoint_argument import endpoint_arguments
+from toolcert.cli.support import run_console
+from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
 from toolcert.core.errors import ExitCode
 from toolcert.reports.display_text import plural
 from toolcert.runs.provenance import RUNS
@@ -18,8 +18,6 @@ from toolcert.settings.options.history import DAILY
 
 if TYPE_CHECKING:
     from toolcert.api.daily import DailyOptions, Deleted
-    from toolcert.api.probe import ProbeOptions, ProbeRun
-
 
 _NOT_TAKEN = ("stream", "list-probes")
 
@@ -47,35 +45,39 @@ def daily(endpoints: tuple[str, ...], settings: Settings) -> int:
 
 
 def run_day(names: Sequence[str], settings: Settings) -> int:
-    """One day; the exit code is that of the probing."""
+    """Run one day; the exit code is that of `toolcert probe`."""
+    probing = run_console.probe_options(settings)
+    endpoints = chosen_endpoints(settings, names)
+    if settings.dry_run:
+        run_console.print_probe_plan(endpoints, probing)
+        return ExitCode.OK
     from toolcert.api.daily import daily as daily_run
-    from toolcert.api.endpoint import wait_for
-    from toolcert.cli.commands import probe
 
-    endpoints, options = probe.prepare(names, settings)
-
-    def ask(with_folder: ProbeOptions) -> ProbeRun | None:
-        return wait_for(probe.run_probe(endpoints, with_folder, settings))
-
-    names_of_all = tuple(endpoint.spec.name for endpoint in endpoints)
-    result = daily_run(options, _options(settings, names_of_all), ask, _print_deleted)
-    return ExitCode.OK if result is None else probe.conclude(result, settings)
-
-
-def _print_deleted(forgotten: Deleted) -> None:
-    """Data that goes is told, also where --quiet leaves out the progress."""
-    if forgotten:
-        gone = f"{plural(forgotten.pages, 'page')}, {plural(forgotten.runs, 'run folder')}"
-        rows = f"{plural(forgotten.rows, 'run')} of the history"
-        click.echo(f"Older than the retention, deleted: {gone} and {rows} from before {forgotten.before}.", err=True)
+    with run_console.ProbeConsole("daily", yes=settings.yes) as console:
+        result = daily_run(
+            endpoints,
+            probing,
+            _options(settings),
+            handlers=[] if settings.quiet else [console],
+            confirm=console.confirm,
+            deleted=_print_deleted,
+        )
+    return run_console.conclude_probe(result, settings)
 
 
-def _options(settings: Settings, endpoints: tuple[str, ...]) -> DailyOptions:
+def _print_deleted(deleted: Deleted) -> None:
+    """Say what was deleted, also where --quiet leaves out the progress."""
+    if deleted:
+        files = f"{plural(deleted.pages, 'page')}, {plural(deleted.runs, 'run folder')}"
+        rows = f"{plural(deleted.rows, 'run')} of the history"
+        click.echo(f"Deleted, because older than the retention: {files} and {rows} before {deleted.before}.", err=True)
+
+
+def _options(settings: Settings) -> DailyOptions:
     from toolcert.api.daily import DailyOptions
 
     return DailyOptions(
         history=settings.history,
-        endpoints=endpoints,
         date=settings.date or "",
         runs=settings.output or str(RUNS),
         report_dir=settings.report_dir,

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.interaction import announce_stop
+from toolcert.cli.support.run_console import ProbeConsole, print_probe_result
 from toolcert.core.errors import ExitCode
 from toolcert.settings import Settings
 from toolcert.settings.options import REPORTS, names
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
-    from toolcert.api.probe import ProbeRun
 
 
 @click.command(cls=SettingsCommand)
@@ -38,52 +37,32 @@ _MAX_TOKENS = 256
 
 def run_demo(settings: Settings, *, local: bool) -> int:
     """Probe the demo's endpoints and write a page about it."""
-    from toolcert.api.endpoint import wait_for
+    from toolcert.api.probe import ProbeOptions, probe
     from toolcert.cli.support import report_options
-    from toolcert.cli.support.rich_console import stdout_console
     from toolcert.reports.formats import write_reports
-    from toolcert.reports.probe.console import print_probe
-    from toolcert.reports.probe.phrases import in_order, write_examples
+    from toolcert.reports.probe.phrases import in_order
     from toolcert.simulate.local_model import missing_part
 
     report_options.check_reports(settings, "probe")
     if local and (missing := missing_part()) is not None:
         click.echo(f"Without a real model: {missing}.", err=True)
-    result = wait_for(_probe_demo(settings, local=local))
+    options = ProbeOptions(
+        suite=settings.suite, iterations=settings.iterations, output=settings.output, max_tokens=_MAX_TOKENS
+    )
+    with demo_endpoints(local=local) as endpoints, ProbeConsole("demo") as console:
+        handlers = [] if settings.quiet else [console]
+        result = probe(*endpoints, options=options, handlers=handlers, confirm=console.confirm)
     page = settings.html or str(Path(result.folder) / "report.html")
     summary = in_order(result.summary, settings.sort)
-    speaks = report_options.shows_result(settings, "probe")
-    if speaks:
-        examples = write_examples(Path(result.folder), summary)
-        print_probe(summary, stdout_console(), run=result.folder, examples=examples)
+    shows = report_options.shows_result(settings, "probe")
+    if shows:
+        print_probe_result(result.folder, summary)
     report_options.write_all("probe", summary, settings, result.folder)
     if settings.html is None:
         write_reports("probe", summary, {"html": page})
-    if speaks:
+    if shows:
         report_options.print_page_path(page)
     return ExitCode.INTERRUPTED if result.interrupted else ExitCode.OK
-
-
-async def _probe_demo(settings: Settings, *, local: bool) -> ProbeRun:
-    from rich.console import Console
-
-    from toolcert.api.probe import DEFAULT_SUITE, ProbeOptions, probe_job
-    from toolcert.cli.commands.probe import models_done
-    from toolcert.cli.support.rich_console import say_on, stderr_console
-    from toolcert.reports.console.live_progress import progress
-
-    options = ProbeOptions(
-        suite=settings.suite or DEFAULT_SUITE,
-        iterations=settings.iterations,
-        output=settings.output,
-        max_tokens=_MAX_TOKENS,
-    )
-    with demo_endpoints(local=local) as endpoints:
-        async with probe_job(endpoints, options) as job:
-            console = Console(quiet=True) if settings.quiet else stderr_console()
-            title = f"demo  run {job.manifest.run}"
-            with progress(title, console, extra=lambda: models_done(job)) as display:
-                return await job.run([display, announce_stop(say_on(console))])
 
 
 _LATENCY = "0.02-0.12"

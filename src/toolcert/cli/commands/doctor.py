@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.endpoint_argument import chosen_endpoints, endpoint_arguments
+from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
 from toolcert.cli.support.table import write_json
 from toolcert.core.errors import ExitCode
 from toolcert.settings import Settings
 from toolcert.settings.options import CONNECTION, names
 
 if TYPE_CHECKING:
+    from toolcert.api.endpoint import Endpoint
     from toolcert.endpoints.doctor import Step
-    from toolcert.endpoints.spec import ChosenEndpoint
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "bright_black")}
 
@@ -36,21 +35,21 @@ def doctor(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     from toolcert.http.connection import run
 
     chosen = chosen_endpoints(settings, endpoints)
-    reports = [(choice, run(_examine(choice, quiet=bool(settings.json)))) for choice in chosen]
+    reports = [(endpoint, run(_examine(endpoint, quiet=bool(settings.json)))) for endpoint in chosen]
     if settings.json:
-        write_json(settings.json, {"endpoints": [_as_json(choice, steps) for choice, steps in reports]})
+        write_json(settings.json, {"endpoints": [_as_json(endpoint, steps) for endpoint, steps in reports]})
     return max((_exit_code(steps) for _, steps in reports), default=ExitCode.OK)
 
 
-async def _examine(choice: ChosenEndpoint, *, quiet: bool) -> list[Step]:
+async def _examine(endpoint: Endpoint, *, quiet: bool) -> list[Step]:
     from toolcert.endpoints.doctor import Doctor
     from toolcert.endpoints.registry import open_endpoint
 
     steps = []
-    async with open_endpoint(choice.spec, choice.key) as session:
+    async with open_endpoint(endpoint.spec, endpoint.key) as session:
         if not quiet:
-            click.secho(f"{choice.spec.name}  {session.dialect.spec.base_url}", bold=True)
-        async for step in Doctor(session, choice.model[0] if choice.model else None).examine():
+            click.secho(f"{endpoint.spec.name}  {session.dialect.spec.base_url}", bold=True)
+        async for step in Doctor(session, endpoint.model[0] if endpoint.model else None).examine():
             steps.append(step)
             if not quiet:
                 _show(step)
@@ -76,10 +75,10 @@ def _exit_code(steps: list[Step]) -> ExitCode:
     return ExitCode.FAILED if bad else ExitCode.OK
 
 
-def _as_json(choice: ChosenEndpoint, steps: list[Step]) -> dict[str, Any]:
+def _as_json(endpoint: Endpoint, steps: list[Step]) -> dict[str, Any]:
     fields = ("name", "health", "detail", "seconds", "remedy")
     return {
-        "name": choice.spec.name,
-        "base_url": choice.spec.base_url,
+        "name": endpoint.spec.name,
+        "base_url": endpoint.spec.base_url,
         "steps": [{field: getattr(step, field) for field in fields} for step in steps],
     }

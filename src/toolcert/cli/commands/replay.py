@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.endpoint_argument import chosen_endpoints
+from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.targets import EndpointSpec
@@ -77,8 +76,7 @@ def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:
     from toolcert.api.endpoint import Endpoint
 
     if any(settings.given(key) for key in _ELSEWHERE):
-        chosen = chosen_endpoints(settings)
-        return Endpoint.of(chosen[0].spec, chosen[0].key)
+        return chosen_endpoints(settings)[0]
     if not of_run:
         raise UsageError("the run does not say where it was asked.", remedy="Give --base-url or --endpoint.")
     spec = of_run[0]

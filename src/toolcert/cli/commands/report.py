@@ -42,8 +42,7 @@ def report_run(folder: str, settings: Settings) -> int:
     from toolcert.probes.summary.scorecard import ProbeSummary
     from toolcert.reports.probe.phrases import in_order
 
-    prices = {name: (price.input, price.output) for name, price in settings.config.prices.items()}
-    loaded = load_run(folder, prices=prices)
+    loaded = load_run(folder, prices=settings.config.prices)
     wanted = report_options.destinations(settings, loaded.job, folder)
     summary = in_order(loaded.summary, settings.sort) if isinstance(loaded.summary, ProbeSummary) else loaded.summary
     if not wanted:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.endpoint_argument import chosen_endpoints
-from toolcert.cli.support.interaction import announce_stop, confirm_requests
+from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
+from toolcert.cli.support.run_console import RunConsole, confirm_requests
 from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
+from toolcert.core.events import Handler
+from toolcert.core.manifest import Manifest
 from toolcert.reports.display_text import plural
 from toolcert.settings import Settings, Source
 from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, VERIFYING, names
@@ -21,8 +22,6 @@ from toolcert.settings.web_address import is_loopback
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
-    from toolcert.reports.console.live_progress import Progress
-    from toolcert.reports.console.progress import VerifyFigures
     from toolcert.verification.older_results import Rules
     from toolcert.verification.run.job import VerifyJob, VerifyRun
     from toolcert.verification.summary.figures import VerifySummary
@@ -82,46 +81,25 @@ def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str |
 
 
 def _verify_dataset(dataset: str, settings: Settings) -> int:
-    from toolcert.api.verify import verify_job
-
     endpoint = _endpoint(settings)
-    with verify_job(dataset, endpoint, verify_options(settings, _only_model(endpoint))) as job:
-        if settings.dry_run:
-            _print_plan(job)
-            return ExitCode.OK
-        if not job.dataset.source.count(at_most=1):
-            raise InputError(f"{dataset} is empty: there is no request in it.")
-        _confirm(job, yes=settings.yes)
-        result = _run_shown(job, endpoint, settings)
+    options = verify_options(settings, _only_model(endpoint))
+    if settings.dry_run:
+        _print_plan(dataset, endpoint, options)
+        return ExitCode.OK
+    from toolcert.api.verify import verify as verify_dataset
+    from toolcert.reports.console.progress import VerifyFigures
+
+    figures = VerifyFigures()
+    with RunConsole(_title, figures.line) as console:
+        handlers: list[Handler] = [] if settings.quiet else [figures, console]
+        confirm = partial(_confirm, yes=settings.yes)
+        result = verify_dataset(dataset, endpoint, options, handlers, confirm)
     return conclude(result, settings)
 
 
-def _run_shown(job: VerifyJob, endpoint: Endpoint, settings: Settings) -> VerifyRun:
-    from toolcert.api.endpoint import wait_for
-    from toolcert.api.verify import run_job
-    from toolcert.reports.console.progress import VerifyFigures
-
-    if settings.quiet:
-        return wait_for(run_job(job, endpoint.key))
-    figures = VerifyFigures()
-    title = f"verify {job.dataset.source.name}  {job.shaping.model} at {endpoint.spec.name}  run {job.manifest.run}"
-    display, say = _display(title, figures)
-    with display:
-        return wait_for(run_job(job, endpoint.key, [figures, display, announce_stop(say)]))
-
-
-def _display(title: str, figures: VerifyFigures) -> tuple[Progress, Callable[[str], None]]:
-    """What shows the progress, and the way to say something beside it."""
-    from toolcert.reports.console.progress import PlainProgress
-
-    if not sys.stderr.isatty():
-        return PlainProgress(title, sys.stderr, figures.line), partial(click.echo, err=True)
-    # Only a terminal is drawn on, so only then the drawing library is loaded.
-    from toolcert.cli.support.rich_console import say_on, stderr_console
-    from toolcert.reports.console.live_progress import progress
-
-    console = stderr_console()
-    return progress(title, console, extra=figures.line), say_on(console)
+def _title(manifest: Manifest) -> str:
+    dataset = manifest.dataset.path if manifest.dataset else ""
+    return f"verify {dataset}  {manifest.parameters['model']} at {manifest.endpoints[0].name}"
 
 
 def conclude(result: VerifyRun, settings: Settings) -> int:
@@ -178,6 +156,7 @@ def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rul
 
 
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
+    from toolcert.api.verify import judge_again
     from toolcert.cli.support import report_options
     from toolcert.reports.console.style import Paper
     from toolcert.reports.verify.console import print_differences
@@ -189,10 +168,8 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
         if settings.resolved(name).source is Source.FLAG:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"--from judges all of a finished run and sends nothing; {option} has no place there.")
-    from toolcert.verification.rejudgement import rejudge
-
     gates = parse_gates(_gates(settings))
-    judged = rejudge(Path(earlier), rules)
+    judged = judge_again(earlier, rules)
     require_expectations(gates, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):
@@ -205,7 +182,6 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
 
 def verify_options(settings: Settings, model: str) -> VerifyOptions:
     """The options of the command as the library takes them."""
-    from toolcert.runs.encoding import Keep
     from toolcert.verification.verify_options import VerifyOptions
 
     return VerifyOptions(
@@ -225,18 +201,16 @@ def verify_options(settings: Settings, model: str) -> VerifyOptions:
         fresh=settings.fresh,
         only_failed=settings.only_failed,
         max_requests=settings.max_requests,
-        keep=Keep(settings.keep),
+        keep=settings.keep,
         fail_under=_gates(settings),
     )
 
 
 def _endpoint(settings: Settings) -> Endpoint:
-    from toolcert.api.endpoint import Endpoint
-
     chosen = chosen_endpoints(settings)
     if len(chosen) > 1:
         raise UsageError("verify asks one endpoint at a time.", remedy="Run it once for each, then `toolcert compare`.")
-    return Endpoint.of(chosen[0].spec, chosen[0].key, chosen[0].model)
+    return chosen[0]
 
 
 def _only_model(endpoint: Endpoint) -> str:
@@ -259,11 +233,13 @@ def _confirm(job: VerifyJob, *, yes: bool) -> None:
     confirm_requests(min(planned, job.options.max_requests or planned), [job.spec], yes=yes)
 
 
-def _print_plan(job: VerifyJob) -> None:
+def _print_plan(dataset: str, endpoint: Endpoint, options: VerifyOptions) -> None:
+    from toolcert.api.verify import verify_job
     from toolcert.reports.console.style import Line, Paper, print_blocks
     from toolcert.reports.verify.console import dry_run_lines
     from toolcert.verification.run.job import dry_run
 
-    folder = Path(job.options.output) if job.options.output else None
-    lines = dry_run_lines(dry_run(job, folder))
+    folder = Path(options.output) if options.output else None
+    with verify_job(dataset, endpoint, options) as job:
+        lines = dry_run_lines(dry_run(job, folder))
     print_blocks([[Line(line) for line in block] for block in lines], Paper(sys.stdout))

@@ -1,10 +1,14 @@
-"""Options of the settings table as click options: `@use("base-url", "model")` gives a command its settings."""
+"""Options of the settings table as click options: `@use("base-url", "model")` gives a command its settings.
+
+The argument `[ENDPOINT]...` and the endpoints that it stands for are here too.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -18,6 +22,9 @@ from toolcert.settings import OPTIONS, Option, Settings, Source, load_config, re
 from toolcert.settings.credentials import KEY_VARIABLE
 from toolcert.settings.option import Address, Choice, InputFile, OutputFile, Switch
 from toolcert.settings.precedence import misspelt_variables
+
+if TYPE_CHECKING:
+    from toolcert.api.endpoint import Endpoint
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -214,3 +221,28 @@ def _warn_of_visible_key(settings: Settings) -> None:
         )
     if "history" in settings and settings.resolved("history").source is Source.FLAG and passwords_in(settings.history):
         warn("a password on the command line is seen by other users of this machine; set TOOLCERT_HISTORY instead.")
+
+
+def endpoint_arguments(callback: Any) -> Any:
+    """The argument `[ENDPOINT]...` of commands that talk to endpoints: names of toolcert.toml, presets or addresses."""
+    argument = click.argument(
+        "endpoints", nargs=-1, metavar="[ENDPOINT]...", shell_complete=complete_from(endpoint_names)
+    )
+    return argument(callback)
+
+
+def chosen_endpoints(settings: Settings, endpoints: Sequence[str] = ()) -> list[Endpoint]:
+    """The endpoints that a command talks to; warns of variables that the command line overrules."""
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.endpoints.spec import choose_endpoints
+
+    chosen = choose_endpoints(settings, endpoints, _ask_key if sys.stdin.isatty() and sys.stderr.isatty() else None)
+    for choice in chosen:
+        for variable in choice.ignored:
+            warn(f"{variable} is set and not used: endpoint {choice.spec.name} was named on the command line.")
+    return [Endpoint.of(choice.spec, choice.key, choice.model, choice.exclude) for choice in chosen]
+
+
+def _ask_key(endpoint: str) -> str:
+    """Ask for a key without showing what is typed."""
+    return str(click.prompt(f"Key for {endpoint}", hide_input=True, err=True))

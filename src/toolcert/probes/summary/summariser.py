@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -37,6 +38,7 @@ from toolcert.probes.summary.sentences import (
     reasons_for,
     unreachable_lines,
 )
+from toolcert.runs.reader import RunReader
 
 Prices: TypeAlias = Mapping[str, tuple[float, float]]
 """Model id (or a pattern) to the price of a million tokens in and out."""
@@ -136,6 +138,12 @@ class ModelTally:
 
 
 _ORDER = (Category.FULL, Category.PARTIAL, Category.NONE, Category.UNSUPPORTED, Category.NOT_MEASURED)
+
+
+def summarise_run(folder: Path, prices: Prices | None = None) -> ProbeSummary:
+    """The summary of a finished or interrupted probe run, from its log alone."""
+    reader = RunReader(folder)
+    return summarise(reader.manifest, reader.records(), prices=prices)
 
 
 def summarise(manifest: Manifest, records: Iterable[Record], *, prices: Prices | None = None) -> ProbeSummary:

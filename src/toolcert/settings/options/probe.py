@@ -6,7 +6,6 @@ from toolcert.settings.option import Choice, Floor, InputFile, Number, Option, S
 
 _WHAT = "Probes"
 _GATES = "Gates"
-_SUITES = "Probes to run: quick, hello, agent (the usual) or full."
 
 SORT_ORDERS = ("name", "score", "call-time", "response-time", "total-time")
 
@@ -16,7 +15,8 @@ PROBING: tuple[Option, ...] = (
         group=_WHAT,
         short="-s",
         kind=Text("NAME"),
-        help="Probes to run: quick, hello, agent (the usual) or full.",
+        default="agent",
+        help="Probes to run: quick, hello, agent or full.",
     ),
     Option(name="probe", group=_WHAT, multiple=True, kind=Text("NAME"), help="Only these probes. Repeatable."),
     Option(

@@ -1,0 +1,232 @@
+"""A run as the person at the terminal sees it: the question before many requests, progress, Ctrl-C, the result."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import click
+
+from toolcert.cli.support.exit import warn
+from toolcert.core.errors import ExitCode, GateError, UsageError
+from toolcert.core.events import Event, Handler, RunStarted, RunStopping
+from toolcert.core.manifest import Manifest
+from toolcert.core.targets import EndpointSpec
+from toolcert.reports.display_text import plural
+from toolcert.settings import Settings
+from toolcert.settings.web_address import is_loopback
+
+if TYPE_CHECKING:
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun
+    from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.reports.console.live_progress import Progress
+
+MANY_REQUESTS = 500
+"""A run of more requests against somebody else's machine is worth a question: it costs money."""
+
+
+def confirm_requests(planned: int, endpoints: Sequence[EndpointSpec], *, yes: bool) -> None:
+    """Ask before many requests go to somebody else's machine."""
+    elsewhere = [spec for spec in endpoints if not is_loopback(spec.base_url)]
+    if yes or not elsewhere or planned <= MANY_REQUESTS:
+        return
+    question = f"This sends up to {plural(planned, 'request')} to {elsewhere[0].base_url or elsewhere[0].name}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{question}.", remedy="Add --yes if that is meant, or set --max-requests.")
+    with _interruptible():
+        if not click.confirm(f"{question}. Go on?", err=True):
+            raise click.Abort
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a question at once: the event loop's own handler would wait for the answer first."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+
+
+def announce_stop(say: Callable[[str], object]) -> Handler:
+    """A handler that answers the first Ctrl-C, so that the user knows that it was heard."""
+
+    def announce(event: Event) -> None:
+        if isinstance(event, RunStopping):
+            say(f"Stopping; answers under way have {event.grace:g} s to arrive. Ctrl-C again stops at once.")
+
+    return announce
+
+
+class RunConsole:
+    """A handler of events that shows the progress of a run on stderr, from its start to the end of the context.
+
+    `title` names the run; `extra` adds a line of the job's own.
+    """
+
+    def __init__(self, title: Callable[[Manifest], str], extra: Callable[[], str]) -> None:
+        self._title = title
+        self._extra = extra
+        self._stack = contextlib.ExitStack()
+        self._handlers: tuple[Handler, ...] = ()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            # Not earlier: a display that is drawn would hide the question before many requests.
+            display, say = _display(f"{self._title(event.manifest)}  run {event.manifest.run}", self._extra)
+            self._handlers = (self._stack.enter_context(display), announce_stop(say))
+        for handler in self._handlers:
+            handler(event)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def _display(title: str, extra: Callable[[], str]) -> tuple[Progress, Callable[[str], None]]:
+    """What shows the progress, and a way to print a line beside it."""
+    from toolcert.reports.console.progress import PlainProgress
+
+    if not sys.stderr.isatty():
+        return PlainProgress(title, sys.stderr, extra), partial(click.echo, err=True)
+    # Only a terminal is drawn on, so only then the drawing library is loaded.
+    from toolcert.cli.support.rich_console import say_on, stderr_console
+    from toolcert.reports.console.live_progress import progress
+
+    console = stderr_console()
+    return progress(title, console, extra=extra), say_on(console)
+
+
+class ProbeConsole(RunConsole):
+    """Shows a probe run, and asks before one that sends many requests."""
+
+    def __init__(self, command: str, *, yes: bool = True) -> None:
+        super().__init__(lambda manifest: f"{command} {_names(manifest)}".rstrip(), self._models_done)
+        self._yes = yes
+        self._job: ProbeJob | None = None
+
+    def confirm(self, job: ProbeJob) -> None:
+        """Say which endpoints are left out, and ask before many requests go to somebody else's machine."""
+        self._job = job
+        warn_of_silent_endpoints(job)
+        planned = job.plan.requests_planned()
+        confirm_requests(min(planned, job.options.max_requests or planned), job.manifest.endpoints, yes=self._yes)
+
+    def _models_done(self) -> str:
+        """How many models are through, which says more than the case that comes next."""
+        if self._job is None:
+            return ""
+        done, asked = self._job.plan.models_done
+        return f"{done} of {plural(asked, 'model')} done"
+
+
+def _names(manifest: Manifest) -> str:
+    return ", ".join(spec.name for spec in manifest.endpoints)
+
+
+def warn_of_silent_endpoints(job: ProbeJob) -> None:
+    """Warn of endpoints that gave no list of models."""
+    for name, reason in job.left_out.items():
+        warn(f"{name} is left out: {reason}")
+
+
+def probe_options(settings: Settings) -> ProbeOptions:
+    """The options of the command as the library takes them; gates and reports that cannot work are refused."""
+    from toolcert.api.probe import ProbeOptions
+    from toolcert.cli.support import report_options
+    from toolcert.probes.summary.gate import check_gate_codes
+
+    report_options.check_reports(settings, "probe")
+    check_gate_codes(settings.fail_on)
+    if isinstance(settings.fail_under, str):
+        raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
+    named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}
+    return ProbeOptions(**named, prices=settings.config.prices)
+
+
+def print_probe_plan(endpoints: Sequence[Endpoint], options: ProbeOptions) -> None:
+    """Print what would be asked; only the models are listed."""
+    from toolcert.api.endpoint import wait_for
+    from toolcert.api.probe import probe_job
+
+    async def plan() -> None:
+        async with probe_job(endpoints, options) as job:
+            warn_of_silent_endpoints(job)
+            _print_plan(job)
+
+    wait_for(plan())
+
+
+def _print_plan(job: ProbeJob) -> None:
+    from toolcert.reports.display_text import visible
+
+    for endpoint, models in job.models.items():
+        able = [model for model in models if model.can_chat]
+        click.echo(visible(f"{endpoint}: {plural(len(able), 'model')}"))
+        for model in models:
+            click.echo(visible(f"  {model.id}" + ("" if model.can_chat else f"  (not asked: {model.why_not})")))
+    click.echo(f"{plural(len(job.probes), 'probe')}: {', '.join(probe.name for probe in job.probes)}")
+    click.echo(f"{plural(job.options.iterations, 'iteration')} each")
+    click.echo(f"up to {plural(job.plan.requests_planned(), 'request')}, retries apart; none was sent")
+
+
+def conclude_probe(result: ProbeRun, settings: Settings) -> int:
+    """Print the result, write the reports and check the gates; the exit code of the command."""
+    from toolcert.cli.support import report_options
+    from toolcert.probes.summary.gate import failed_gates
+    from toolcert.reports.probe.phrases import in_order
+
+    summary = in_order(result.summary, settings.sort)
+    shows = report_options.shows_result(settings, "probe")
+    try:
+        if shows:
+            print_probe_result(result.folder, summary)
+    finally:  # whoever reads our output may go away; the files are wanted all the same
+        _write_results(result, summary, settings)
+    if shows:
+        report_options.print_page_path(settings.html)
+    if result.interrupted:
+        click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
+        return ExitCode.INTERRUPTED
+    if result.summary.nothing_measured:
+        click.echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
+        return ExitCode.NOTHING_MEASURED
+    failures = failed_gates(result.summary, settings.fail_under, settings.fail_on)
+    if failures:
+        raise GateError("\n".join(failures))
+    return ExitCode.OK
+
+
+def print_probe_result(folder: str, summary: ProbeSummary) -> None:
+    """The result on stdout, with curl lines whose bodies stand in the run."""
+    from toolcert.cli.support.rich_console import stdout_console
+    from toolcert.reports.probe.console import print_probe
+    from toolcert.reports.probe.phrases import write_examples
+
+    print_probe(summary, stdout_console(), run=folder, examples=write_examples(Path(folder), summary))
+
+
+def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) -> None:
+    """Put the run into the history and the reports that were asked for."""
+    from toolcert.cli.support import report_options
+
+    if "save_history" in settings and settings.save_history and not result.interrupted:
+        from toolcert.api.history import add_summary
+
+        add_summary(result.summary, settings.history)
+    report_options.write_all("probe", summary, settings, result.folder)
+
+
+def _first_fault(result: ProbeRun) -> str:
+    """Why the first model that was asked gave nothing, for the one line that explains exit code 3."""
+    unmeasured = [model for model in result.summary.models if model.counts.not_measured] or result.summary.models
+    reason = next((model.reason for model in unmeasured if model.reason), "no model could be asked.")
+    return reason.removeprefix("Not measured: ")
