@@ -198,7 +198,7 @@ def test_a_day_that_is_yet_to_come_is_refused_and_deletes_nothing(days: Days) ->
     before = days.content()
     done = days.run("2999-06-02", GOOD)
     assert done.returncode == 2
-    assert "--date 2999-06-02 is yet to come" in done.stderr
+    assert "--date 2999-06-02 is in the future" in done.stderr
     assert days.asked == 0
     assert days.content() == before
     assert days.overview().runs == 1

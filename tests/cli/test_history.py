@@ -76,9 +76,9 @@ def test_trend_of_all_models_is_a_line_a_day(history: str) -> None:
 
 def test_outages_tell_broken_from_not_measured(history: str) -> None:
     shown = "\n".join(lines_of(toolcert("history", "outages", "--history", history)))
-    assert "✗ broken       2026-04-21  2026-04-26     6" in shown
-    assert "░ not measured 2026-05-01  2026-05-02     2" in shown
-    assert "✗ broken       2026-05-30  goes on        1" in shown
+    assert "✗ broken       2026-04-21  2026-04-26        6" in shown
+    assert "░ not measured 2026-05-01  2026-05-02        2" in shown
+    assert "✗ broken       2026-05-30  goes on           1" in shown
 
 
 def test_drift_states_its_budget_and_finds_the_sag_but_not_the_transport_outage(history: str) -> None:

@@ -32,7 +32,7 @@ def test_a_model_is_found_by_id_last_part_pattern_or_piece(wanted: str | None, f
 
 
 def test_an_unknown_model_is_an_error_of_the_user() -> None:
-    with pytest.raises(InputError, match="knows no model 'gpt'"):
+    with pytest.raises(InputError, match="has no model 'gpt'"):
         matching(NAMES, "gpt")
 
 
@@ -66,7 +66,7 @@ def test_recent_changes_are_those_of_the_last_tested_days_newest_first(tmp_path:
     found = made(tmp_path, {"m": [GOOD, (0, 0), GOOD, (40, 30)]})
     assert [(change.day, change.kind) for change in found.recent] == [
         ("2026-04-04", ChangeKind.BECAME_UNRELIABLE),
-        ("2026-04-03", ChangeKind.BACK_AGAIN),
+        ("2026-04-03", ChangeKind.RECOVERED),
         ("2026-04-02", ChangeKind.NEWLY_BROKEN),
     ]
 

@@ -87,7 +87,7 @@ def test_back_again_is_told_from_newly_working() -> None:
         last="2026-01-03",
     )
     (change,) = latest_changes(found, "2026-01-03")
-    assert change.kind is ChangeKind.BACK_AGAIN
+    assert change.kind is ChangeKind.RECOVERED
 
 
 def series(values: list[float]) -> ModelHistory:

@@ -44,7 +44,7 @@ def test_the_notes_are_written_from_the_data(found: Overview) -> None:
     assert "That says nothing about the models." in note_on(noted, "transport").text
     assert note_on(noted, "deaf").text == "Calls on 60 days and did not use a result once: 0/3\u2009000."
     sag = note_on(noted, "sagging")
-    assert (sag.word, sag.first, sag.last) == ("sagging", "2026-04-21", "2026-05-10")
+    assert (sag.word, sag.first, sag.last) == ("declined", "2026-04-21", "2026-05-10")
     assert "from 99.0 % to 87.9 %" in sag.text
     assert "back to 100.0 % on 11 May" in sag.text
     assert note_on(noted, "gone").when == "10 May"
@@ -132,7 +132,7 @@ def test_the_real_history_tells_its_three_stories(recorded: Path, tmp_path: Path
     noted = {(note.models[0], note.word): note for note in notes(found)}
     assert noted["mistral-medium-2505", "broken"].when == "18 to 23 April"
     assert "did not use a result once: 0/4\u2009372" in noted["mistral-large-2512", "calls only"].text
-    sag = noted["llama-3-3-70b-instruct", "sagging"]
+    sag = noted["llama-3-3-70b-instruct", "declined"]
     assert sag.when == "11 April to 7 May"
     assert "from 99.6 % to 96.2 %" in sag.text
     page = history_html(found)

@@ -1,4 +1,4 @@
-"""What changed between the last two tested days, and the outages in between."""
+"""What changed since the day tested before, and outages."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 
 _GOOD = (DayStatus.WORKING, DayStatus.UNRELIABLE, DayStatus.CALLS_ONLY)
 _ASKED = (*_GOOD, DayStatus.BROKEN, DayStatus.NOT_SUPPORTED)
-"""Statuses that say something about the model; an outage or a day off does not."""
+"""Statuses based on a measurement; outages and days without a run are skipped when days are compared."""
 
 
 class ChangeKind(StrEnum):
-    """What a reader wants to know first."""
+    """How a model changed; in the order in which a reader should see it."""
 
     NEWLY_BROKEN = "newly broken"
     NEWLY_WORKING = "newly working"
-    BACK_AGAIN = "back again"
+    RECOVERED = "back again"
     BECAME_UNRELIABLE = "became unreliable"
     STOPPED_HANDLING = "stopped using results"
     BECAME_RELIABLE = "became reliable"
@@ -28,9 +28,14 @@ class ChangeKind(StrEnum):
     NEW_MODEL = "new model"
     GONE = "no longer listed"
 
+    @property
+    def word(self) -> str:
+        """How reports name it; the JSON value of RECOVERED stays as version 0.1 wrote it."""
+        return "recovered" if self is ChangeKind.RECOVERED else self.value
+
 
 class Change(Value):
-    """One model that is not what it was."""
+    """One model whose status changed."""
 
     endpoint: str
     model: str
@@ -41,7 +46,7 @@ class Change(Value):
 
 
 class Outage(Value):
-    """Days in a row on which a model that worked did not, or nothing could be measured."""
+    """Consecutive tested days on which a model that had worked did not call, or nothing could be measured."""
 
     endpoint: str
     model: str
@@ -49,13 +54,13 @@ class Outage(Value):
     last: str
     days: int
     broken: bool
-    """Broken, as opposed to not measured."""
+    """True: it answered and did not call. False: nothing could be measured."""
     over: bool
     reason: str = ""
 
 
 class _Course:
-    """A model's tested days, and those that say something about it, to be looked at from any day."""
+    """A model's tested and measured days, for a look back from any day."""
 
     def __init__(self, history: ModelHistory) -> None:
         self.history = history
@@ -69,18 +74,18 @@ class _Course:
         return self.tested[place - 1] if place else None
 
     def last_asked(self, until: str) -> Sequence[Day]:
-        """The last two days up to one, the newer last."""
+        """The last two measured days up to `until`, the newer one last."""
         place = bisect_right(self._asked_days, until)
         return self.asked[max(0, place - 2) : place]
 
 
 def latest_changes(histories: Iterable[ModelHistory], last_run_day: str) -> list[Change]:
-    """What changed on the last day with a run, model by model."""
+    """What changed on the last day with a run, at most one change per model."""
     return _changes([_Course(history) for history in histories], last_run_day)
 
 
 def recent_changes(histories: Iterable[ModelHistory], last: str, days: int) -> list[Change]:
-    """What changed on the last days with a run, newest first."""
+    """What changed on the last `days` days with a run, newest first."""
     courses = [_Course(history) for history in histories]
     run_days = sorted({day.day for course in courses for day in course.tested if day.day <= last}, reverse=True)
     return [change for day in run_days[:days] for change in _changes(courses, day)]
@@ -116,8 +121,8 @@ def _kind(before: Day, after: Day) -> ChangeKind | None:
     if after.status not in _GOOD:
         return None
     if before.status not in _GOOD:
-        # Only a model that worked at some time can be broken.
-        return ChangeKind.BACK_AGAIN if before.status is DayStatus.BROKEN else ChangeKind.NEWLY_WORKING
+        # BROKEN implies that the model worked once, so working now is a recovery.
+        return ChangeKind.RECOVERED if before.status is DayStatus.BROKEN else ChangeKind.NEWLY_WORKING
     if after.status is before.status:
         return None
     if before.status is DayStatus.CALLS_ONLY and after.status is DayStatus.UNRELIABLE:
@@ -136,7 +141,7 @@ def _made(history: ModelHistory, kind: ChangeKind, before: Day | None, after: Da
 
 
 def outages(history: ModelHistory) -> list[Outage]:
-    """The outages of a model, oldest first; days on which it was not tested neither open nor close one."""
+    """The outages of a model, oldest first. A day without a test neither begins nor ends an outage."""
     found: list[Outage] = []
     run: list[Day] = []
     for day in history.days:

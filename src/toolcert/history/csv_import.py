@@ -1,4 +1,4 @@
-"""The older tool's history files as input: header-driven, counts recovered, original values kept."""
+"""Import the history files of watsonx-tool-tester: columns by header, counts recomputed, original rows kept."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ RESULTS = (
     "test_config",
 )
 PROVIDER = "model_provider"
-"""A 22nd column that some files have."""
+"""An extra column that some files have."""
 NEEDED = ("date", "model_id", "tool_call_support", "handles_response", "iterations", "tool_success_rate")
-"""Without these a row says nothing that could be kept."""
+"""Columns that an import cannot do without."""
 REGISTRY = (
     "model_id",
     "first_seen",
@@ -75,22 +75,22 @@ SUMMARY_FILE = "daily_summary.csv"
 
 
 ENDPOINT = "imported"
-"""The endpoint under which imported rows stand, where the file does not name a provider."""
+"""The endpoint of imported rows unless another one is given."""
 
 
 class Imported(Value):
-    """What an import found."""
+    """What an import added."""
 
     rows: int
     models: int
     days: int
     replaced: int = 0
-    """Rows of a (model, day) that stood more than once: the latest was taken."""
+    """Rows left out because a later row has the same model and day."""
     registry: int = 0
 
 
 def import_csv(store: HistoryStore, path: Path, *, endpoint: str = ENDPOINT) -> Imported:
-    """Put a test_results.csv (or the folder that holds it, with models_registry.csv) into the store."""
+    """Import a test_results.csv, or the folder that holds it; models_registry.csv beside it is imported too."""
     results = path / RESULTS_FILE if path.is_dir() else path
     latest: dict[tuple[str, str], Observation] = {}
     rows = 0
@@ -130,7 +130,7 @@ def _observations(path: Path, endpoint: str) -> Iterator[Observation]:
         try:
             yield _observation(row, endpoint)
         except ValueError as error:
-            raise InputError(f"{path}, line {line}: {error}.", remedy="Mend or remove the row.") from None
+            raise InputError(f"{path}, line {line}: {error}.", remedy="Correct or remove the row.") from None
 
 
 def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]:
@@ -139,7 +139,10 @@ def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]
             reader = csv.DictReader(file)
             missing = [name for name in needed if name not in (reader.fieldnames or ())]
             if missing:
-                raise InputError(f"{path} has no column {', '.join(missing)}.", remedy="Is it the right file?")
+                raise InputError(
+                    f"{path} has no column {', '.join(missing)}.",
+                    remedy="Give the test_results.csv of watsonx-tool-tester.",
+                )
             for row in reader:
                 yield reader.line_num, {name: value for name, value in row.items() if name is not None}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -150,10 +153,12 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
     day = _moment(row["date"]).date().isoformat()
     iterations = int(row["iterations"] or 0)
     called = round(_number(row["tool_success_rate"]) * iterations)
-    # The older tool divides by the calls; a row without a call has nothing to handle.
+    # The older tool divides by the number of calls, so without a call there is nothing to handle.
     handled = round(_number(row.get("response_success_rate")) * called)
     interval = wilson(handled, iterations)
-    refused = not iterations and row["tool_call_support"].strip().lower() == "false"  # our own rows of such models
+    refused = (
+        not iterations and row["tool_call_support"].strip().lower() == "false"
+    )  # as our own export writes a refusal
     return Observation(
         run=_run(day, endpoint),
         endpoint=endpoint,
@@ -179,11 +184,11 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
 
 
 def _moment(text: str) -> datetime:
-    """A date, or a date with a time; without a zone it is UTC."""
+    """A date, or a date with a time; UTC unless a zone is given."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ValueError(f"{text!r} is no date") from None
+        raise ValueError(f"{text!r} is not a date") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -192,7 +197,7 @@ def _number(text: str | None) -> float:
 
 
 def _time(text: str | None) -> float | None:
-    """The older tool writes 0.0 where nothing was measured."""
+    """A time in seconds; the older tool writes 0.0 if nothing was measured."""
     return _number(text) or None
 
 

@@ -1,4 +1,4 @@
-"""The status of a model per day, and per week or longer where days do not fit."""
+"""The status of a model per day, and per week or longer when there are too many days to show."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from toolcert.history.observation import Observation, Span
 
 
 class DayStatus(StrEnum):
-    """How a model stood on a day; the worst first a reader should see is BROKEN."""
+    """How a model did on one day."""
 
     WORKING = "working"
-    """Calls and uses results at the threshold or above."""
+    """Calls tools and uses their results at least as often as the threshold asks."""
     UNRELIABLE = "unreliable"
-    """Does both, below the threshold."""
+    """Does both, but less often than the threshold asks."""
     CALLS_ONLY = "calls_only"
-    """Calls, and never uses the result."""
+    """Calls tools, but never uses a result."""
     BROKEN = "broken"
-    """Does not call on this day, but did before."""
+    """Did not call on this day, but did on an earlier one."""
     NOT_SUPPORTED = "not_supported"
-    """Does not call, and never did."""
+    """Did not call on this day or any earlier one."""
     NOT_MEASURED = "not_measured"
-    """Was asked, and nothing could be measured: an outage, not a regression."""
+    """Was asked, but gave no answer that could be judged: an outage, not a regression."""
     NOT_TESTED = "not_tested"
 
 
@@ -45,7 +45,7 @@ class Day(Value, gc=False):
 
 
 class ModelHistory(Value):
-    """A model's days without gaps, oldest first."""
+    """Every day of a model in the period, oldest first; days without a run are NOT_TESTED."""
 
     endpoint: str
     model: str
@@ -55,7 +55,7 @@ class ModelHistory(Value):
 
     @property
     def measured(self) -> tuple[Day, ...]:
-        """The days that say something about the model."""
+        """The days with a measurement."""
         silent = (DayStatus.NOT_TESTED, DayStatus.NOT_MEASURED)
         return tuple(day for day in self.days if day.status not in silent)
 
@@ -73,9 +73,9 @@ def histories(
     threshold: float = 0.9,
     spans: Mapping[tuple[str, str], Span] | None = None,
 ) -> list[ModelHistory]:
-    """The history of every model between two days; what lies before decides what is broken.
+    """The history of every model between two days.
 
-    `spans` says what lies before where `observations` do not reach that far.
+    A model counts as broken only if it worked before. `spans` tells that for the time before `observations` begin.
     """
     by_model: dict[tuple[str, str], dict[str, list[Observation]]] = {}
     for observation in observations:
@@ -143,7 +143,7 @@ def _day(day: str, found: Sequence[Observation], threshold: float, *, worked: bo
 
 def _status(calling: Rate, handling: Rate, threshold: float, *, worked: bool, refused: bool) -> DayStatus:
     if calling.value is None:
-        # A server that says it cannot has answered; silence has not.
+        # A refusal is an answer: the server says it cannot. Only silence is "not measured".
         return (DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED) if refused else DayStatus.NOT_MEASURED
     if not calling.k:
         return DayStatus.BROKEN if worked else DayStatus.NOT_SUPPORTED
@@ -161,7 +161,7 @@ def _last_known(values: Iterable[float | None]) -> float | None:
 
 
 SIZES = (1, 7, 28, 91, 364)
-"""Days a stretch may have."""
+"""Allowed lengths of a stretch, in days."""
 _WORST_FIRST = (
     DayStatus.BROKEN,
     DayStatus.CALLS_ONLY,
@@ -171,11 +171,11 @@ _WORST_FIRST = (
     DayStatus.NOT_MEASURED,
     DayStatus.NOT_TESTED,
 )
-"""What a stretch is called by; days without a measurement count only where there is no other."""
+"""A stretch has the worst status of its days; days without a measurement count only if there are no others."""
 
 
 class Stretch(Value):
-    """Some days in a row of one model."""
+    """Consecutive days of one model, summed up."""
 
     first: str
     last: str
@@ -183,18 +183,18 @@ class Stretch(Value):
     calling: Rate = Rate()
     handling: Rate = Rate()
     call_time: float | None = None
-    """Median of the days' medians."""
+    """Median of the daily medians, in seconds."""
     answer_time: float | None = None
     tested: int = 0
 
 
 def size_for(days: int, room: int) -> int:
-    """The shortest stretch with which so many days fit."""
+    """The shortest stretch length with which `days` fit into `room` columns."""
     return next((size for size in SIZES if -(-days // size) <= room), SIZES[-1])
 
 
 def stretches(days: Sequence[Day], size: int) -> list[Stretch]:
-    """All days in stretches of `size`; the newest stretch is whole, the oldest may be shorter."""
+    """Group the days into stretches of `size`. The oldest stretch may be shorter, so that the newest is complete."""
     starts = range(len(days) % size - size if len(days) % size else 0, len(days), size)
     return [_stretch(days[max(0, start) : start + size]) for start in starts]
 

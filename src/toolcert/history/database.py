@@ -30,7 +30,7 @@ from toolcert.core.errors import ConfigurationError, InputError, MissingExtraErr
 from toolcert.core.secrets import HIDDEN, passwords_in, without_password
 
 SCHEMA_VERSION = 2
-"""Raise it together with a step in migrations.py."""
+"""Raise it together with a new step in `_STEPS`."""
 
 metadata = MetaData()
 
@@ -108,16 +108,16 @@ registry = Table(
     Column("model", String(300), primary_key=True),
     Column("original", JSON, nullable=False),
 )
-"""Rows of an imported models_registry.csv, kept as they were written."""
+"""Rows of an imported models_registry.csv, unchanged."""
 
 
 DEFAULT_FILE = "toolcert-history.sqlite"
 BUSY_SECONDS = 60.0
-"""How long a writer waits for the others; an add takes milliseconds."""
+"""How long a writer waits for other writers; adding a run takes milliseconds."""
 
 
 def open_engine(location: str) -> Engine:
-    """The engine for a path or a URL, its schema current."""
+    """Connect to a path or URL and bring its schema up to date."""
     from sqlalchemy.exc import SQLAlchemyError
 
     engine = _engine(location)
@@ -130,9 +130,9 @@ def open_engine(location: str) -> Engine:
 
 @contextmanager
 def transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
-    """A transaction that sees one state of the store; a writer takes its turn at the start.
+    """A transaction that sees one consistent state of the store.
 
-    SQLite refuses a reader that turns writer half-way, so writers ask for the lock at once.
+    SQLite does not let a reader become a writer half-way, so a writer takes the lock at the start.
     """
     from sqlalchemy.exc import OperationalError
 
@@ -141,7 +141,7 @@ def transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
             if engine.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
             yield connection
-    except OperationalError as error:  # a full disk, a file that cannot be written, a server that is gone
+    except OperationalError as error:  # a full disk, a read-only file, a server that does not answer
         raise _unusable(engine.url.render_as_string(hide_password=True), error) from error
 
 
@@ -171,7 +171,7 @@ def _server(location: str) -> Engine:
     except (ArgumentError, NoSuchModuleError) as error:
         cause = _without_passwords(str(error).splitlines()[0], location)
         raise ConfigurationError(
-            f"{shown(location)} is no address of a history: {cause}.",
+            f"{shown(location)} is not a valid address of a history: {cause}.",
             remedy="Use a file name or postgresql://user@host/database.",
         ) from None
 
@@ -182,12 +182,12 @@ def _file(path: Path) -> Engine:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot make the folder of {path}: {error.strerror or error}.") from None
+        raise OutputError(f"cannot create the folder of {path}: {error.strerror or error}.") from None
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # `transaction` says when one begins
+        connection.isolation_level = None  # `transaction` begins them itself
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -234,7 +234,7 @@ def bring_up_to_date(engine: Engine) -> None:
 
 
 def _lock(connection: Connection) -> None:
-    """Two processes that open a new PostgreSQL store at once must not both create it; SQLite locks by itself."""
+    """Keep two processes from creating the same PostgreSQL store at once; SQLite locks the file anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(7067201)"))
 
@@ -247,7 +247,7 @@ def _version(connection: Connection) -> int | None:
 
 
 def _from_1(connection: Connection) -> None:
-    """Version 1 kept no time to the first token and no imported registry."""
+    """Version 1 had neither the time to the first token nor the imported registry."""
     connection.execute(text("ALTER TABLE toolcert_observations ADD COLUMN first_token_p50 FLOAT"))
     metadata.tables["toolcert_registry"].create(connection, checkfirst=True)
 

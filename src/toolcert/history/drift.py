@@ -1,14 +1,13 @@
-"""Drift as a statistical statement: change points with a stated budget of false alarms.
+"""Find drift: days on which a model's rates or times changed, with a limit on false alarms.
 
-A series is a model's call rate, handling rate or call time, one value per measured day; days of a transport
-outage have no value and so cannot be taken for a regression. The test adds up the ranks of the days, less
-their mean, and looks at the range of that walk (Kuiper's statistic on a rank CUSUM): it sees a step as well
-as a sag that ends again, assumes no distribution, and is not moved by a single odd day. The pieces between
-the change points are searched again.
+A series is a model's call rate, handling rate or call time, with one value per measured day. Days of an outage
+have no value, so an outage cannot look like a regression. The test sums the ranks of the days minus their mean and
+takes the range of that walk (Kuiper's statistic on a rank CUSUM). It finds a step as well as a temporary decline,
+assumes no distribution, and a single odd day hardly moves it. The parts between change points are searched again.
 
 The budget: if nothing changed and the days of each series are exchangeable, the chance of one or more false
-alarms in the whole report is at most `budget`. Each series gets an equal share, and half of what is left of
-it is spent at each level of the search. Days that depend on each other (a slow week) make alarms more likely.
+alarms in the whole report is at most `budget`. Each series gets an equal share, and each level of the search spends
+half of what is left of it. Days that depend on each other (a slow week) make false alarms more likely.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from toolcert.history.daily_status import Day, ModelHistory
 
 BUDGET = 0.05
 SHORTEST_SIDE = 5
-"""Days on each side of a change: fewer are a blip, which the timeline shows anyway."""
+"""Fewest days on each side of a change. Shorter changes are visible in the timeline and are not reported as drift."""
 SMALLEST_RATE_CHANGE = 0.02
 SMALLEST_TIME_RATIO = 1.2
-"""A change that is certain but smaller than this matters to nobody."""
+"""Smaller changes are not reported, however certain they are."""
 
 
 class Metric(StrEnum):
-    """What can drift."""
+    """The measurements that are searched for drift."""
 
     CALLING = "call rate"
     HANDLING = "handling rate"
@@ -39,7 +38,7 @@ class Metric(StrEnum):
 
 
 class ChangePoint(Value):
-    """A day from which on a series is another one."""
+    """The day on which the level of a series changed."""
 
     endpoint: str
     model: str
@@ -50,14 +49,14 @@ class ChangePoint(Value):
     """Level before, a rate or seconds."""
     after: float
     p: float
-    """Chance of so strong a change, or a stronger one, in a series without any."""
+    """Probability of a change at least this strong in a series in which nothing changed."""
     days_before: int
     days_after: int
     worse: bool
 
 
 class DriftReport(Value):
-    """All change points, and what the statement is worth."""
+    """All change points, with the budget and the number of series that were searched."""
 
     budget: float
     series: int
@@ -101,7 +100,7 @@ def _series_of(history: ModelHistory) -> Iterator[tuple[ModelHistory, Metric, li
 def _change_points(
     history: ModelHistory, metric: Metric, points: Sequence[_Point], share: float
 ) -> Iterator[ChangePoint]:
-    """The change points of a series; each level is told from the one right before it."""
+    """The change points of a series; each level is compared with the one just before it."""
     found = dict(sorted(_splits([point.value for point in points], 0, len(points), share)))
     borders = [0, *found, len(points)]
     for number, (split, p) in enumerate(found.items(), 1):
@@ -124,7 +123,7 @@ def _splits(values: Sequence[float], start: int, end: int, share: float) -> Iter
 
 
 def walk_range(values: Sequence[float]) -> tuple[int, int, float]:
-    """Where the walk of ranks turns (two places, in order) and how likely so wide a walk is without a change."""
+    """The two turning points of the rank walk, in order, and the p-value of its range."""
     n = len(values)
     ranks, untied = _midranks(values)
     if untied <= 0:
@@ -137,7 +136,7 @@ def walk_range(values: Sequence[float]) -> tuple[int, int, float]:
 
 
 def _kuiper_p(value: float) -> float:
-    """Chance that the range of a Brownian bridge is at least this; finite walks stay below it, so p errs upward."""
+    """Probability that a Brownian bridge ranges at least this far; finite walks range less, so p is conservative."""
     if value < 0.6:
         return 1.0
     terms = ((4 * (j * value) ** 2 - 1) * math.exp(-2 * (j * value) ** 2) for j in range(1, 20))
@@ -145,7 +144,7 @@ def _kuiper_p(value: float) -> float:
 
 
 def _midranks(values: Sequence[float]) -> tuple[list[float], float]:
-    """Ranks with ties shared, and the share of the rank variance that ties leave."""
+    """Mid-ranks, and the share of the rank variance that remains after ties."""
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks = [0.0] * len(values)
     tied, start = 0.0, 0

@@ -29,15 +29,15 @@ def export_csv(
     since: str | None = None,
     more: Mapping[tuple[str, str], JsonObject] | None = None,
 ) -> int:
-    """Write the three files; says how many rows test_results.csv has.
+    """Write the three files and return the number of rows of test_results.csv.
 
-    `more` has, by day and model, columns that the store does not keep, such as raw answers.
+    `more` holds, by day and model, columns that the store does not keep, such as raw answers.
     """
     extra = more or {}
     found = latest_per_day(store.observations(probe=HELLO, since=since, originals=True))
     if not found:
         raise InputError(
-            f"the history has no run of {HELLO}, which is all that these files can tell of.",
+            f"the history has no run of {HELLO}, the only probe that these files can hold.",
             remedy="Export it as jsonl or parquet, or probe with --suite hello.",
         )
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
@@ -49,7 +49,7 @@ def export_csv(
 
 
 def latest_per_day(observations: Iterable[Observation]) -> list[Observation]:
-    """One observation per model and day: a later run of the day replaces an earlier one, unless nothing answered."""
+    """One observation per model and day: the last run of the day that got an answer, else the last one."""
     latest: dict[tuple[str, str], Observation] = {}
     for observation in observations:
         target = (observation.day, observation.model)
@@ -59,12 +59,12 @@ def latest_per_day(observations: Iterable[Observation]) -> list[Observation]:
 
 
 def _completed(observation: Observation, more: JsonObject) -> JsonObject:
-    """What was imported stays as it was."""
+    """Add the extra columns; imported rows stay unchanged."""
     return result_row(observation) if observation.original is not None else result_row(observation) | more
 
 
 def result_row(observation: Observation) -> JsonObject:
-    """A row of test_results.csv; every column is filled, from the original where there is one."""
+    """A row of test_results.csv: the imported row if there is one, else built from the observation."""
     if observation.original is not None:
         return observation.original
     call, answer = observation.call_p50 or 0.0, observation.answer_p50 or 0.0
@@ -95,7 +95,7 @@ def is_reliable(observation: Observation) -> bool:
 
 
 def _registry_rows(store: HistoryStore, found: Sequence[Observation]) -> list[JsonObject]:
-    """Imported rows stand until we have observed the model ourselves."""
+    """Imported rows are kept until toolcert has tested the model itself."""
     rows: dict[str, JsonObject] = {row["model_id"]: row for row in store.registry()}
     by_model: dict[str, list[Observation]] = {}
     for observation in found:
@@ -169,7 +169,7 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[JsonObject]) -> No
 
 
 def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
-    """Every observation with its findings, one a line; says how many."""
+    """Write every observation with its findings, one per line, and return their number."""
     found = store.observations(since=since, findings=True, originals=True)
     lines = [msgspec.json.encode(msgspec.structs.asdict(one)) + b"\n" for one in found]
     write_whole(path, lines)
@@ -177,7 +177,7 @@ def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -
 
 
 def export_parquet(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
-    """Every observation as a row of a Parquet file; nested values as JSON text."""
+    """Write every observation as a row of a Parquet file, nested values as JSON text, and return their number."""
     try:
         import pyarrow as arrow
         from pyarrow import parquet

@@ -1,9 +1,8 @@
-"""The newest run of a model against its last good one: an exact test, probe by probe.
+"""Compare the newest run of a model with its last good run: an exact test over the probes.
 
-Within a probe the tries of both runs are alike if nothing changed, so the passes of the newest run are a draw
-from all passes (a hypergeometric variable); over the probes these draws add up. With one try a probe this is
-McNemar's exact test on the probes that differ. A probe that was not measured in one of the runs pairs with
-nothing and is left out: an outage of the transport cannot look like a regression of the model.
+If nothing changed, the passes of the newest run in a probe are a random draw from the passes of both runs (a
+hypergeometric variable), and the draws of all probes add up. With one try per probe this is McNemar's exact test.
+A probe that one of the runs did not measure is left out, so an outage cannot look like a regression of the model.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ Target = tuple[str, str]
 
 
 class Standing(StrEnum):
-    """What the newest run says beside the last good one."""
+    """How the newest run compares with the last good one."""
 
     WORSE = "worse"
     NOT_SHOWN = "no loss shown"
     NOT_MEASURED = "not measured"
-    """The newest run measured nothing: that says nothing about the model."""
+    """The newest run measured nothing, so it says nothing about the model."""
 
 
 class AgainstLastGood(Value):
-    """One model, two runs."""
+    """The newest and the last good run of one model."""
 
     endpoint: str
     model: str
@@ -43,14 +42,14 @@ class AgainstLastGood(Value):
     standing: Standing
     before: Rate = Rate()
     after: Rate = Rate()
-    """Passed tries of the probes that both runs measured."""
+    """Passed tries, in the probes that both runs measured."""
     probes: int = 0
     p: float = 1.0
-    """One-sided, adjusted by Holm over all models."""
+    """One-sided p-value, adjusted over all models by Holm's method."""
 
 
 class _Pair(Value):
-    """One model with its two runs."""
+    """The two days of one model that are compared."""
 
     endpoint: str
     model: str
@@ -61,7 +60,7 @@ class _Pair(Value):
 def against_last_good(
     store: HistoryStore, histories: Iterable[ModelHistory], last: str, budget: float
 ) -> list[AgainstLastGood]:
-    """Every model that was tested on the last day and was good before, the surest losses first."""
+    """Compare every model that was tested on the last day and worked before; the clearest losses come first."""
     pairs = [pair for history in histories if (pair := _pair(history, last)) is not None]
     runs = {day.run for pair in pairs for day in (pair.new, pair.good)}
     seen: dict[tuple[str, Target], list[Observation]] = {}
@@ -107,7 +106,7 @@ def _tables(before: Iterable[Observation], after: Iterable[Observation]) -> Iter
 
 
 def loss_p(tables: Iterable[tuple[Rate, Rate]]) -> float:
-    """Chance that the second run passes so few tries, or fewer, if both are alike within each probe."""
+    """Probability that the second run passes at most this many tries if nothing changed."""
     distribution, passed = [1.0], 0
     for before, after in tables:
         draws = _draws(before.k + after.k, before.n + after.n, after.n)

@@ -1,4 +1,4 @@
-"""What the store keeps of one model and one probe in one run, taken from the summary of the run."""
+"""What the history stores per run, model and probe, and how it is taken from the summary of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HELLO = "hello_world"
 
 
 class SeenFinding(Value, gc=False):
-    """A finding with how often it was seen and one excerpt."""
+    """How often a finding was seen, with one excerpt."""
 
     code: str
     severity: Severity
@@ -28,7 +28,7 @@ class SeenFinding(Value, gc=False):
 class Observation(Value, gc=False):
     """One model and one probe in one run.
 
-    It can be in no cycle, so the garbage collector need not look at the many there are; the same of `Day` and `Rate`.
+    There are many, and none can be part of a cycle, so the garbage collector skips them (`gc=False`), as with `Day`.
     """
 
     run: str
@@ -59,7 +59,7 @@ class Observation(Value, gc=False):
     reason: str = ""
     fingerprint: str | None = None
     original: JsonObject | None = None
-    """The row of an imported file as it was written, so that it can be given back unchanged."""
+    """The row of an imported CSV file, so that an export can write it unchanged."""
     findings: tuple[SeenFinding, ...] = ()
 
     @property
@@ -68,7 +68,7 @@ class Observation(Value, gc=False):
 
     @property
     def answered(self) -> bool:
-        """Whether it says anything about the model; a refusal does, silence does not."""
+        """Whether the model or its server answered at all; a refusal is an answer."""
         return bool(self.measured or self.unsupported)
 
     @property
@@ -81,7 +81,7 @@ class Observation(Value, gc=False):
 
 
 class StoredRun(Value):
-    """A run as the store knows it."""
+    """A run in the history."""
 
     run: str
     day: str
@@ -98,7 +98,7 @@ class StoredRun(Value):
 
 
 class Span(Value):
-    """The days between which a model was seen."""
+    """When a model was first and last seen."""
 
     first_seen: str
     last_seen: str
@@ -110,7 +110,7 @@ LONGEST_FINGERPRINT = 200
 
 
 def stored_run(summary: ProbeSummary, day: str | None = None) -> StoredRun:
-    """The run itself; `day` overrides the date it was started on."""
+    """The run of a summary; `day` overrides the date on which it started."""
     return StoredRun(
         run=summary.run,
         day=day or day_of(summary.started_at),
@@ -127,7 +127,7 @@ def stored_run(summary: ProbeSummary, day: str | None = None) -> StoredRun:
 
 
 def observations(summary: ProbeSummary, day: str | None = None) -> Iterator[Observation]:
-    """One observation per model and probe; models that could not be asked included."""
+    """One observation per model and probe, including models that could not be asked."""
     for model in summary.models:
         for cell in model.cells:
             yield _observation(summary, model, cell, day or day_of(summary.started_at))
@@ -144,10 +144,11 @@ def today() -> str:
 
 
 def day_that_came(day: str | None) -> str:
-    """`day`, or today; one that is yet to come is a slip, and everything up to it would count as old."""
+    """`day`, or today. A future day is refused: retention would delete everything before it."""
     if day and day > today():
         raise UsageError(
-            f"--date {day} is yet to come: today is {today()} (UTC).", remedy="Name a day that has begun, or none."
+            f"--date {day} is in the future: today is {today()} (UTC).",
+            remedy="Give today's date, an earlier one, or none.",
         )
     return day or today()
 
@@ -186,7 +187,7 @@ def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: st
 
 
 def _refused(model: ModelSummary, cell: Cell) -> tuple[int, int]:
-    """Refusals and skips: that a model is not asked because it cannot chat is known, and no outage."""
+    """Refusals and skips. A model skipped because it cannot chat counts as refusing, not as an outage."""
     counts = cell.counts
     if model.category is Category.UNSUPPORTED and counts.total == counts.skipped:
         return counts.skipped, 0

@@ -1,4 +1,4 @@
-"""The history as reports read it: every model's days, what changed, outages, drift, patterns of errors."""
+"""The history prepared for reports: the days of every model, changes, outages, drift and frequent errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolcert.settings.patterns import Patterns
 
 
 def matching(names: Iterable[str], wanted: str | None) -> list[str]:
-    """All of them, or those with this id, this last part of an id, matching this pattern, or holding these letters."""
+    """The names that match `wanted`: as id or pattern, as last part of an id, or as part of the name, in this order."""
     known = sorted(set(names))
     if wanted is None:
         return known
@@ -32,23 +32,23 @@ def matching(names: Iterable[str], wanted: str | None) -> list[str]:
     found = next((names for names in tries if names), [])
     if not found:
         raise InputError(
-            f"the history knows no model {wanted!r} in this time.", remedy="`toolcert history show` lists its models."
+            f"the history has no model {wanted!r} in this period.", remedy="`toolcert history show` lists its models."
         )
     return found
 
 
 _PREFERRED = (HELLO, "result_use", "basic")
-"""Probes that tell calling from handling, the best first."""
+"""Probes that measure calling and handling separately, the best first."""
 RECENT = 14
-"""Days with a run that a reader may have missed."""
+"""Number of days with a run whose changes are listed."""
 
 
 class DailyTotals(Value):
-    """All models on one day; times are means over measured values only."""
+    """Totals over all models on one day; times are means of the measured values."""
 
     day: str
     models: int
-    """Models that were asked, those that could not be measured included."""
+    """Models that were asked, including those that could not be measured."""
     working: int
     handling: int
     reliable: int
@@ -58,7 +58,7 @@ class DailyTotals(Value):
 
 
 class ErrorPattern(Value):
-    """A finding over time."""
+    """How often one finding was seen, by day."""
 
     code: str
     severity: Severity
@@ -70,7 +70,7 @@ class ErrorPattern(Value):
 
 
 class Overview(Value):
-    """What a history says about the days between two dates."""
+    """The history between two dates."""
 
     probe: str
     first: str
@@ -79,14 +79,14 @@ class Overview(Value):
     models: tuple[ModelHistory, ...]
     totals: tuple[DailyTotals, ...]
     changes: tuple[Change, ...]
-    """What is different on the last day with a run."""
+    """What changed on the last day with a run."""
     outages: tuple[Outage, ...]
     drift: DriftReport
     patterns: tuple[ErrorPattern, ...] = ()
     runs: int = 0
     against_last_good: tuple[AgainstLastGood, ...] = ()
     recent: tuple[Change, ...] = ()
-    """Changes of the last fortnight of runs, the last day included, newest first."""
+    """Changes on the last 14 days with a run, newest first."""
     last_run_at: float | None = None
 
 
@@ -100,7 +100,7 @@ def overview(
     budget: float = BUDGET,
     until: str | None = None,
 ) -> Overview:
-    """Look back from the last day with a run (or `until`)."""
+    """Sum up the `days` days before the last day with a run, or before `until`."""
     last = until or store.last_day()
     if last is None:
         raise InputError("the history is empty.", remedy="Add runs with --save-history or `toolcert history add RUN`.")
@@ -111,7 +111,8 @@ def overview(
     found = list(store.observations(models=names, probe=probe, since=first, until=last))
     if not found:
         raise InputError(
-            f"the history has nothing on {model or probe} from {first} to {last}.", remedy="Look further: --days."
+            f"the history has nothing on {model or probe} from {first} to {last}.",
+            remedy="Look further back with --days.",
         )
     first = max(first, min(one.day for one in found))
     inside = histories(found, first=first, last=last, threshold=threshold, spans=spans)

@@ -1,4 +1,4 @@
-"""The store of finished runs."""
+"""Read and write the history: finished runs by day, model and probe."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from toolcert.history.database import is_url, open_engine, transaction
 from toolcert.history.observation import Observation, SeenFinding, Span, StoredRun
 
 _BATCH = 500
-"""Rows per INSERT: few statements, and far from any limit on parameters."""
+"""Rows per INSERT statement; well below the limits of databases on parameters."""
 
 
 class HistoryStore:
-    """Finished runs by day, model and probe."""
+    """The history of finished runs; use it as a context manager."""
 
     def __init__(self, location: str) -> None:
         self._engine = open_engine(location)
 
     @classmethod
     def existing(cls, location: str) -> Self:
-        """The store, to read in: a misspelt name must not make a new one."""
+        """Open a store that must exist: reading under a misspelt name must not create an empty file."""
         if not is_url(location) and not Path(location).exists():
             raise InputError(
                 f"there is no history at {location}.",
-                remedy="Name it with --history, or begin one with --save-history or `toolcert history add RUN`.",
+                remedy="Give its name with --history, or start one with --save-history or `toolcert history add RUN`.",
             )
         return cls(location)
 
@@ -49,17 +49,17 @@ class HistoryStore:
         self._engine.dispose()
 
     def add(self, run: StoredRun, observations: Iterable[Observation]) -> None:
-        """Put a run in, whole or not at all; the same run again replaces itself."""
+        """Add a run in one transaction. A run that is already stored is replaced."""
         self.add_all([(run, observations)])
 
     def add_all(self, runs: Iterable[tuple[StoredRun, Iterable[Observation]]]) -> None:
-        """Put several runs in, all or none."""
+        """Add several runs in one transaction."""
         with transaction(self._engine, write=True) as connection:
             for run, observations in runs:
                 _replace(connection, run, list(observations))
 
     def runs(self, since: str | None = None) -> list[StoredRun]:
-        """All runs from a day on, oldest first."""
+        """The runs since a day, oldest first."""
         query = select(database.runs).order_by(database.runs.c.started_at)
         if since is not None:
             query = query.where(database.runs.c.day >= since)
@@ -79,7 +79,7 @@ class HistoryStore:
         findings: bool = False,
         originals: bool = False,
     ) -> Iterator[Observation]:
-        """What was observed, oldest first; findings and originals of imported rows where asked for."""
+        """Matching observations, oldest first; with their findings and original CSV rows on request."""
         table = database.observations
         columns = [column for column in table.c if originals or column.name != "original"]
         query = select(*columns).order_by(table.c.at, table.c.endpoint, table.c.model, table.c.probe)
@@ -96,7 +96,7 @@ class HistoryStore:
         with transaction(self._engine, write=False) as connection:
             seen = _findings(connection, since) if findings else {}
             names = [column.name for column in columns]
-            # In parts and without a mapping a row: years of many models are read for one page.
+            # In batches and without one mapping object per row: a report may read years of many models.
             for part in connection.execute(query).partitions(_BATCH):
                 for row in part:
                     found = tuple(seen.get((row.run, row.endpoint, row.model, row.probe), ())) if seen else ()
@@ -120,7 +120,7 @@ class HistoryStore:
             ]
 
     def forget_before(self, day: str) -> int:
-        """Drop the runs of earlier days; says how many."""
+        """Delete the runs before a day and return their number."""
         with transaction(self._engine, write=True) as connection:
             old = list(connection.execute(select(database.runs.c.run).where(database.runs.c.day < day)).scalars())
             for run in old:
@@ -128,7 +128,7 @@ class HistoryStore:
         return len(old)
 
     def keep_registry(self, rows: Iterable[JsonObject]) -> None:
-        """Keep rows of an imported models_registry.csv as they were written."""
+        """Store rows of an imported models_registry.csv unchanged."""
         with transaction(self._engine, write=True) as connection:
             for row in rows:
                 model = row["model_id"]
@@ -141,7 +141,7 @@ class HistoryStore:
             return list(connection.execute(select(database.registry.c.original)).scalars())
 
     def spans(self, probe: str) -> dict[tuple[str, str], Span]:
-        """For every endpoint and model, the days it was first and last seen and first called."""
+        """By endpoint and model: the days it was first seen, last seen, and first called a tool."""
         table = database.observations
         called = case((table.c.called > 0, table.c.day))
         query = (
@@ -164,7 +164,7 @@ class HistoryStore:
             }
 
     def best_probe(self, preferred: Sequence[str], day: str) -> str:
-        """The probe to look at: the first preferred one of the last day up to then, else its most frequent one."""
+        """The first preferred probe that was run on the last day up to `day`, else the most frequent one then."""
         table = database.observations
         last = select(func.max(table.c.day)).where(table.c.day <= day).scalar_subquery()
         query = select(table.c.probe, func.count().label("number")).where(table.c.day == last).group_by(table.c.probe)
@@ -174,7 +174,7 @@ class HistoryStore:
         return known[0] if known else max(counts, key=lambda probe: counts[probe], default=preferred[0])
 
     def last_day(self, endpoint: str | None = None) -> str | None:
-        """The newest day with a run, of any endpoint or of one."""
+        """The newest day with a run, of all endpoints or of one."""
         query = select(func.max(database.runs.c.day))
         if endpoint is not None:
             query = select(func.max(database.observations.c.day)).where(database.observations.c.endpoint == endpoint)

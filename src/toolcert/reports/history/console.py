@@ -51,7 +51,7 @@ def timeline(found: Overview, console: Console) -> Iterator[Text]:
 def _changes(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
     for change in found.changes:
         role = words.CHANGE_ROLES[change.kind]
-        line = Text(f"{getattr(glyphs, role)} {change.kind.value:<22} ", STYLES[role])
+        line = Text(f"{getattr(glyphs, role)} {change.kind.word:<22} ", STYLES[role])
         line.append(fit(words.short_name(change.model), NAME))
         sentence = _arrow(words.change_sentence(change), glyphs)
         if len(line) + 2 + len(sentence) <= width:
@@ -175,7 +175,7 @@ def outages(found: Overview, console: Console) -> Iterator[Text]:
         yield Text(f"No outage {preposition} {words.window_text(found.first, found.last)}.")
         return
     glyphs = glyphs_for(console.file)
-    yield Text(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO          DAYS", "dim")
+    yield Text(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO             DAYS", "dim")
     for outage in found.outages:
         yield _outage(outage, found.last, glyphs)
         if outage.reason:
@@ -188,8 +188,8 @@ def _outage(outage: Outage, last: str, glyphs: Glyphs) -> Text:
     status = DayStatus.BROKEN if outage.broken else DayStatus.NOT_MEASURED
     line = Text(fit(words.short_name(outage.model), NAME) + "  ")
     line.append(f"{_sign(status, glyphs)} {words.WORDS[status]:<12} ", SIGNS[status][2])
-    end = outage.last if outage.over else "goes on" if outage.last == last else "not since"
-    return line.append(f"{outage.first}  {end:<10}  {outage.days:>4}")
+    end = outage.last if outage.over else "goes on" if outage.last == last else "not recovered"
+    return line.append(f"{outage.first}  {end:<13}  {outage.days:>4}")
 
 
 def drift(found: Overview, console: Console) -> Iterator[Text]:

@@ -84,7 +84,7 @@ def _status(change: Change) -> ChangeRow:
     return ChangeRow(
         day=day_text(change.day),
         role=CHANGE_ROLES[change.kind],
-        word=change.kind.value,
+        word=change.kind.word,
         model=visible(short_name(change.model)),
         text=change_sentence(change),
     )

@@ -51,7 +51,7 @@ def notes(found: Overview) -> list[Note]:
         *_not_measured([one for one in found.outages if not one.broken]),
         *_drift(by_model, found.drift.changes, found.last),
         *(note for history in found.models for note in _habits(history, found.threshold)),
-        *(note for history in found.models for note in _gone(history, found.last)),
+        *(note for history in found.models for note in _no_longer_listed(history, found.last)),
     ]
     return [msgspec.structs.replace(note, number=number) for number, note in enumerate(_joined(every)[:MOST], 1)]
 
@@ -121,7 +121,7 @@ def _not_measured(outages: Sequence[Outage]) -> Iterator[Note]:
 
 
 def _drift(by_model: dict[tuple[str, str], ModelHistory], changes: Sequence[ChangePoint], last: str) -> Iterator[Note]:
-    """What got worse, with the day it was well again where there is one."""
+    """What got worse, and the day on which it recovered if it did."""
 
     def series(change: ChangePoint) -> tuple[str, str, str]:
         return change.endpoint, change.model, change.metric.value
@@ -131,10 +131,10 @@ def _drift(by_model: dict[tuple[str, str], ModelHistory], changes: Sequence[Chan
         for place, change in enumerate(points):
             if change.worse:
                 recovery = next((later for later in points[place + 1 :] if not later.worse), None)
-                yield _sag(by_model[endpoint, model], change, recovery, last)
+                yield _decline(by_model[endpoint, model], change, recovery, last)
 
 
-def _sag(history: ModelHistory, change: ChangePoint, recovery: ChangePoint | None, last: str) -> Note:
+def _decline(history: ModelHistory, change: ChangePoint, recovery: ChangePoint | None, last: str) -> Note:
     text = (
         f"{change.metric.value.capitalize()} from {level(change, change.before)} to {level(change, change.after)}"
         f" ({chance(change.p)})"
@@ -143,7 +143,7 @@ def _sag(history: ModelHistory, change: ChangePoint, recovery: ChangePoint | Non
     if recovery is not None:
         end = max((day.day for day in history.days if day.day < recovery.day and day.calling.n), default=change.day)
         text += f"; back to {level(change, recovery.after)} on {day_text(recovery.day)}"
-    word = "slower" if change.metric is Metric.CALL_TIME else "sagging"
+    word = "slower" if change.metric is Metric.CALL_TIME else "declined"
     note = _note(history, (DayStatus.UNRELIABLE, word), (change.day, end), f"{text}.")
     return msgspec.structs.replace(note, metric=change.metric)
 
@@ -178,11 +178,11 @@ def _pooled(days: Iterable[Day]) -> str:
     return f"{ratio(calling)} calls, {ratio(handling)} used"
 
 
-def _gone(history: ModelHistory, last: str) -> Iterator[Note]:
+def _no_longer_listed(history: ModelHistory, last: str) -> Iterator[Note]:
     latest = history.latest
     if latest is None or latest.day == last or not any(day.calling.k for day in history.days):
         return
     if latest.status is DayStatus.BROKEN:
         return  # the note on its outage says so already
     text = f"Not tested since; {figures(latest)} on its last day."
-    yield _note(history, (DayStatus.NOT_TESTED, "gone"), (latest.day, latest.day), text)
+    yield _note(history, (DayStatus.NOT_TESTED, "no longer listed"), (latest.day, latest.day), text)

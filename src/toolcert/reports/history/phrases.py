@@ -25,7 +25,7 @@ WORDS = {
 CHANGE_ROLES = {
     ChangeKind.NEWLY_BROKEN: "bad",
     ChangeKind.NEWLY_WORKING: "good",
-    ChangeKind.BACK_AGAIN: "good",
+    ChangeKind.RECOVERED: "good",
     ChangeKind.BECAME_UNRELIABLE: "half",
     ChangeKind.STOPPED_HANDLING: "half",
     ChangeKind.BECAME_RELIABLE: "good",
