@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 CODE := src tests scripts bench
 
-.PHONY: help run test test-fast check format lint docs picture lock bench companions clean
+.PHONY: help run test test-fast check format lint docs picture lock bench companions audit clean
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
@@ -52,6 +52,10 @@ bench: $(VENV)/.lock $(VENV)/.package ## measure speed and memory, print one tab
 
 companions: $(VENV)/.lock ## install the software the heavy tests run against
 	$(BIN)/python scripts/companions.py
+
+audit: $(VENV)/.lock ## look the locked packages up among known vulnerabilities (needs an index of them)
+	$(PIP) pip-audit
+	$(BIN)/pip-audit --require-hashes --disable-pip -r requirements/runtime.txt
 
 clean: ## delete everything that was made here (not the companions in the user's cache)
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench/.build

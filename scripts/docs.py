@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 
@@ -217,10 +219,32 @@ def schemas() -> dict[str, str]:
     return {f"schemas/{job}-1.json": json.dumps(schema(job), indent=2) + "\n" for job in REPORTS}
 
 
+def licences() -> Iterator[str]:
+    """The licence of every package that is installed with toolcert, as the package itself states it."""
+    yield "# Licences of the dependencies"
+    yield ""
+    yield "toolcert is Apache-2.0. These packages are installed with it (`requirements/runtime.txt`)."
+    yield ""
+    yield "| package | licence |"
+    yield "|---|---|"
+    locked = (REFERENCE.parents[1] / "requirements" / "runtime.txt").read_text(encoding="utf-8")
+    for name in re.findall(r"^([A-Za-z0-9_.-]+)==", locked, re.MULTILINE):
+        yield f"| {name} | {_licence(name)} |"
+
+
+def _licence(name: str) -> str:
+    about = metadata.metadata(name)
+    expression, text = about.get("License-Expression"), about.get("License")
+    classified = [line for line in about.get_all("Classifier") or [] if line.startswith("License")]
+    named = ", ".join(line.rpartition(" :: ")[2] for line in classified)
+    return expression or named or (text or "not stated").splitlines()[0]
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "commands.md": commands,
     "fault-matrix.md": fault_matrix,
     "findings.md": findings,
+    "licences.md": licences,
     "options.md": options,
     "probes.md": probes,
 }
