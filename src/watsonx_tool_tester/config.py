@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from dotenv import dotenv_values
 
 from toolcert.core.errors import ConfigurationError
+from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.endpoints.dialects.watsonx import DEFAULT_VERSION
 
-RELIABILITY_THRESHOLD = 0.9
+RELIABILITY_THRESHOLD = PROBE_THRESHOLD
 """From this rate on, inclusive, both calling and handling count as reliable."""
 SORTS = ("name", "tool_call_time", "response_time", "total_time")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")

@@ -14,9 +14,8 @@ from toolcert.core.statistics import Rate
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.diagnose import finding
 from toolcert.probes.summary.cell_tally import MOST_SAMPLES, Times
-from toolcert.probes.summary.gate import failed_gates
 from toolcert.probes.summary.scorecard import Category, ProbeSummary
-from toolcert.probes.summary.sentences import further_lines
+from toolcert.probes.summary.sentences import failed_gates, further_lines
 from toolcert.probes.summary.summariser import Summariser, summarise
 from toolcert.reports.probe.phrases import verdict_of
 from toolcert.runs.encoding import decode_head, decode_record, encode_record

@@ -6,7 +6,8 @@ import pytest
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.probes.summary.gate import check_gate_codes
+from toolcert.core.gates import check_gate_codes
+from toolcert.diagnose import catalogue
 from toolcert.verification.summary.fail_under import found_gates
 from toolcert.verification.summary.figures import FindingLine, VerifySummary
 
@@ -46,10 +47,10 @@ def test_the_message_counts_rows() -> None:
 
 def test_a_gate_that_can_never_close_is_refused() -> None:
     with pytest.raises(UsageError, match="no such finding"):
-        check_gate_codes(["args.typo"])
+        check_gate_codes(["args.typo"], catalogue())
 
 
 def test_a_gate_that_is_misspelt_is_told_the_right_spelling() -> None:
     with pytest.raises(UsageError) as refused:
-        check_gate_codes(["call.intext"])
+        check_gate_codes(["call.intext"], catalogue())
     assert refused.value.remedy.startswith("Did you mean call.in_text?")

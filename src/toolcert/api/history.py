@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolcert.core.errors import InputError
+from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.history.drift import BUDGET
 from toolcert.history.observation import day_that_came, observations, stored_run
 from toolcert.history.overview import Overview, overview
@@ -39,7 +40,7 @@ def look_back(
     days: int = 90,
     model: str | None = None,
     probe: str | None = None,
-    threshold: float = 0.9,
+    threshold: float = PROBE_THRESHOLD,
     budget: float = BUDGET,
     until: str | None = None,
 ) -> Overview:

@@ -118,6 +118,11 @@ class MarginTest(Value):
     rows_needed: int | None = None
     """How many rows would decide, where these do not."""
 
+    @property
+    def chance_test(self) -> str:
+        """The name of the chance test about the same rows."""
+        return "decision" if self.name == "agreement" else self.name
+
 
 class SchemaFigures(Value):
     """How the calls of one run stand to the schemas of their tools."""
@@ -253,7 +258,7 @@ class Missing(Value):
 
     @property
     def rows(self) -> int:
-        """What the vendor owes."""
+        """Rows of the vendor that are missing."""
         return self.vendor_failed + self.vendor_absent
 
 

@@ -17,6 +17,18 @@ class Severity(StrEnum):
     NOTE = "note"
     """Worth knowing."""
 
+    @property
+    def rank(self) -> int:
+        """The place in a list that shows the worst first."""
+        return _RANKS[self]
+
+
+_RANKS = {severity: place for place, severity in enumerate(Severity)}
+DATASET = "dataset."
+"""Codes that begin so name a fault of the dataset, which is never charged to a vendor."""
+EXAMPLES = 5
+"""Rows named for each finding of a dataset or a verify run."""
+
 
 class Finding(Value):
     """One named diagnosis with the smallest excerpt that proves it."""

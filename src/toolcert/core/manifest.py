@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.values import JsonObject, Value
 
@@ -38,7 +39,7 @@ class Manifest(Value):
     suite: str | None = None
     probes: tuple[str, ...] = ()
     iterations: int | None = None
-    threshold: float = 0.9
+    threshold: float = PROBE_THRESHOLD
     dataset: Dataset | None = None
     planned: int | None = None
     """Rows that a verify run set out to ask, where that was known before the first."""

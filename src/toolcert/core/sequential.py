@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from toolcert.core.statistics import Certainty
+from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
 from toolcert.core.values import Value
 
 ERROR_BOUND = 0.05
@@ -54,7 +54,7 @@ class SequentialTest:
     `alpha`, and a rate at or above it is called unreliable with probability at most `alpha`.
     """
 
-    def __init__(self, threshold: float = 0.9, alpha: float = ERROR_BOUND) -> None:
+    def __init__(self, threshold: float = PROBE_THRESHOLD, alpha: float = ERROR_BOUND) -> None:
         if not 0 < threshold < 1 or not 0 < alpha < 1:
             raise ValueError(f"threshold {threshold} and alpha {alpha} must lie between 0 and 1")
         self._needed = -math.log(alpha)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from functools import lru_cache
-from statistics import NormalDist
 
 from toolcert.core.values import Value
 
 CONFIDENCE = 0.95
+PROBE_THRESHOLD = 0.9
+"""The rate an ability must reach in a probe run."""
 _LIKELY_FROM = 10
 """With fewer runs a rate above the threshold says too little to be called likely."""
 
@@ -70,6 +71,9 @@ class Certainty(StrEnum):
 @lru_cache(maxsize=32)
 def normal_quantile(p: float) -> float:
     """The value a standard normal variable stays below with probability `p`."""
+    # Loaded here: it costs every start of the program ten milliseconds, and few commands ask.
+    from statistics import NormalDist
+
     return NormalDist().inv_cdf(p)
 
 
@@ -92,7 +96,7 @@ def reaches(k: int, n: int, threshold: float) -> bool:
     return n > 0 and k / n >= threshold
 
 
-def certainty(k: int, n: int, threshold: float = 0.9, confidence: float = CONFIDENCE) -> Certainty:
+def certainty(k: int, n: int, threshold: float = PROBE_THRESHOLD, confidence: float = CONFIDENCE) -> Certainty:
     """What k of n allows to say about a rate of at least `threshold`."""
     interval = wilson(k, n, confidence)
     if interval is None:

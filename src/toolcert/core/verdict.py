@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from toolcert.core.statistics import reaches, runs_needed, wilson
+from toolcert.core.statistics import PROBE_THRESHOLD, reaches, runs_needed, wilson
 from toolcert.core.values import Value
 
-PROBE_THRESHOLD = 0.9
-"""The rate an ability must reach in a probe run."""
 VERIFY_THRESHOLD = 0.99
 """The share of sound answers in a verify run: ten calls in a row then fail in less than a tenth of an agent's runs."""
 COVERAGE_FLOOR = 0.95

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcert.core.exchanges import Exchange
-from toolcert.core.findings import Finding, Severity
+from toolcert.core.findings import Finding
 from toolcert.core.replies import Reply
 from toolcert.diagnose.checks.registry import View, checks_for, finding
 from toolcert.diagnose.checks.transport import transport_finding
 from toolcert.diagnose.judgement import CallJudgement, judge_calls
-
-_WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 def examine(
@@ -51,4 +49,4 @@ def _noticed_by_checks(view: View) -> Iterator[Finding]:
 
 
 def _rank(finding: Finding) -> tuple[int, str, int, int]:
-    return _WEIGHT[finding.severity], finding.code, finding.turn, -1 if finding.call is None else finding.call
+    return finding.severity.rank, finding.code, finding.turn, -1 if finding.call is None else finding.call

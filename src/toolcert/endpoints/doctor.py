@@ -16,6 +16,7 @@ import msgspec
 
 from toolcert.core.errors import ListingError, ToolcertError
 from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.number_text import plural
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, tool, user
 from toolcert.core.targets import EndpointSpec, ModelInfo
@@ -126,7 +127,7 @@ def _about_certificate(secure: ssl.SSLObject) -> Step:
     if not isinstance(ends, str):
         return good("TLS", str(secure.version()))
     days = int((ssl.cert_time_to_seconds(ends) - time.time()) // _SECONDS_A_DAY)
-    detail = f"{secure.version()}, certificate good for {days} more {'day' if days == 1 else 'days'}"
+    detail = f"{secure.version()}, certificate good for {plural(days, 'more day')}"
     return good("TLS", detail) if days > FEW_DAYS else doubtful("TLS", detail, "Renew the certificate soon.")
 
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from toolcert.core.errors import ListingError, NothingMeasuredError
+from toolcert.core.number_text import plural
 from toolcert.core.spelling import close_names, question
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import Value
@@ -74,4 +75,4 @@ def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwan
 
 def told_models(listed: int, able: int) -> str:
     """How many models an endpoint lists, and how many of them can chat."""
-    return f"{listed} {'model' if listed == 1 else 'models'}, {able} can chat"
+    return f"{plural(listed, 'model')}, {able} can chat"

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 from statistics import median
 
-from toolcert.core.statistics import Rate, reaches
+from toolcert.core.statistics import PROBE_THRESHOLD, Rate, reaches
 from toolcert.core.values import Value
 from toolcert.history.observation import Observation, Span
 
@@ -70,7 +70,7 @@ def histories(
     *,
     first: str,
     last: str,
-    threshold: float = 0.9,
+    threshold: float = PROBE_THRESHOLD,
     spans: Mapping[tuple[str, str], Span] | None = None,
 ) -> list[ModelHistory]:
     """The history of every model between two days.

@@ -28,6 +28,7 @@ from sqlalchemy import (
 
 from toolcert.core.errors import ConfigurationError, InputError, MissingExtraError, OutputError, install_line
 from toolcert.core.secrets import HIDDEN, passwords_in, without_password
+from toolcert.core.statistics import PROBE_THRESHOLD
 
 SCHEMA_VERSION = 2
 """Raise it together with a new step in `_STEPS`."""
@@ -53,7 +54,7 @@ runs = Table(
     Column("toolcert", String(40), nullable=False, default=""),
     Column("suite", String(40)),
     Column("iterations", Integer),
-    Column("threshold", Float, nullable=False, default=0.9),
+    Column("threshold", Float, nullable=False, default=PROBE_THRESHOLD),
     Column("versions", JSON, nullable=False, default=dict),
 )
 

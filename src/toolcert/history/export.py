@@ -12,14 +12,13 @@ from typing import Any
 import msgspec
 
 from toolcert.core.errors import InputError, MissingExtraError, install_line
+from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.core.values import JsonObject
 from toolcert.history import database
 from toolcert.history.csv_import import PROVIDER, REGISTRY, REGISTRY_FILE, RESULTS, RESULTS_FILE, SUMMARY, SUMMARY_FILE
 from toolcert.history.observation import HELLO, Observation
 from toolcert.history.store import HistoryStore
 from toolcert.runs.files import write_whole
-
-RELIABLE = 0.9
 
 
 def export_csv(
@@ -91,7 +90,7 @@ def result_row(observation: Observation) -> JsonObject:
 def is_reliable(observation: Observation) -> bool:
     """Calling and handling both reach the threshold of the older tool."""
     rates = (observation.calling.value, observation.handling.value)
-    return all(rate is not None and rate >= RELIABLE for rate in rates)
+    return all(rate is not None and rate >= PROBE_THRESHOLD for rate in rates)
 
 
 def _registry_rows(store: HistoryStore, found: Sequence[Observation]) -> list[JsonObject]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics import PROBE_THRESHOLD, Rate
 from toolcert.core.values import JsonObject, Value
 from toolcert.probes.summary.scorecard import Category, Cell, FindingCount, ModelSummary, ProbeSummary
 
@@ -93,7 +93,7 @@ class StoredRun(Value):
     toolcert: str = ""
     suite: str | None = None
     iterations: int | None = None
-    threshold: float = 0.9
+    threshold: float = PROBE_THRESHOLD
     versions: dict[str, str] = {}
 
 

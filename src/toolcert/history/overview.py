@@ -8,6 +8,7 @@ from datetime import date, timedelta
 
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
+from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.core.values import Value
 from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes
 from toolcert.history.daily_status import DayStatus, ModelHistory, histories
@@ -96,7 +97,7 @@ def overview(
     days: int = 90,
     model: str | None = None,
     probe: str | None = None,
-    threshold: float = 0.9,
+    threshold: float = PROBE_THRESHOLD,
     budget: float = BUDGET,
     until: str | None = None,
 ) -> Overview:

@@ -12,11 +12,12 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
+from toolcert.core.excerpt import shown
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import RequestKind
 from toolcert.core.values import JsonObject
 from toolcert.protocol.chunk import WRONG_CALLS, Chunk, Delta, Function, Identity, Piece, StreamChoice
-from toolcert.protocol.irregularity import Notices, quoted
+from toolcert.protocol.irregularity import Notices
 from toolcert.protocol.unicode import NOT_JSON, joined
 
 Trail: TypeAlias = list[tuple[int, str]]
@@ -38,7 +39,7 @@ def misplaced_piece(trails: list[Trail]) -> str | None:
         for start, end in _runs(len(trails[giver])):
             if _mends(trails[giver], trails[taker], start, end):
                 text = "".join(piece for _, piece in trails[giver][start:end])
-                return f"{quoted(text)} came with call {giver} and belongs to call {taker}"
+                return f"{shown(text)} came with call {giver} and belongs to call {taker}"
     return None
 
 
@@ -136,7 +137,7 @@ class PartialCalls:
         if draft is None:
             return self._open(index)
         if piece.id and piece.id != draft.id and self._with_id(piece.id) is not None:
-            evidence = f"a piece of {quoted(piece.id)} has the index of {quoted(draft.id)}: {_shown(piece)}"
+            evidence = f"a piece of {shown(piece.id)} has the index of {shown(draft.id)}: {_shown(piece)}"
             self._notices.note("stream.fragment_misplaced", evidence, rule="id")
         elif function.name and _begins_another(draft, piece, function):
             self._notices.note("stream.index_shared", f"index {index} begins a second call: {_shown(piece)}")
@@ -166,7 +167,7 @@ class PartialCalls:
     def _label(self, draft: PartialCall, piece: Piece, function: Function) -> None:
         if piece.id and draft.id and piece.id != draft.id:
             if self._with_id(piece.id) is None:
-                evidence = f"the id of a call changes from {quoted(draft.id)} to {quoted(piece.id)}"
+                evidence = f"the id of a call changes from {shown(draft.id)} to {shown(piece.id)}"
                 self._notices.note("stream.framing", evidence, rule="call id")
         elif not draft.id and piece.id is not None:
             draft.id = piece.id
@@ -184,11 +185,9 @@ class PartialCalls:
             draft.name = function.name
             draft.name_came_with = function.arguments
         elif function.name == draft.name:
-            self._notices.note("stream.name_repeated", f"{quoted(function.name)} again with a later piece")
+            self._notices.note("stream.name_repeated", f"{shown(function.name)} again with a later piece")
         elif isinstance(draft.name, str) and isinstance(function.name, str):
-            self._notices.note(
-                "stream.framing", f"a name in pieces: {quoted([draft.name, function.name])}", rule="name"
-            )
+            self._notices.note("stream.framing", f"a name in pieces: {shown([draft.name, function.name])}", rule="name")
             draft.name += function.name
 
     def finish(self) -> tuple[ToolCall, ...]:
@@ -204,7 +203,7 @@ class PartialCalls:
     def _finished(self, draft: PartialCall) -> ToolCall:
         whole = draft.name_came_with
         if isinstance(whole, str) and len(whole) > _TRIVIAL_ARGUMENTS and sum(map(bool, draft.pieces)) == 1:
-            self._notices.note("stream.one_piece", f"{quoted(draft.name)} with all of its arguments: {quoted(whole)}")
+            self._notices.note("stream.one_piece", f"{shown(draft.name)} with all of its arguments: {shown(whole)}")
         arguments = self._arguments(draft.pieces)
         return ToolCall(id=draft.id, type=draft.type, name=draft.name, arguments=arguments, index=draft.index)
 
@@ -221,7 +220,7 @@ class PartialCalls:
     def _check_indexes(self) -> None:
         indexes = [index for index in self._by_index if index is not None]
         if indexes and sorted(indexes) != list(range(len(indexes))):
-            self._notices.note("stream.index_gap", f"the indexes of the calls are {quoted(indexes)}")
+            self._notices.note("stream.index_gap", f"the indexes of the calls are {shown(indexes)}")
 
 
 def _begins_another(draft: PartialCall, piece: Piece, function: Function) -> bool:
@@ -248,7 +247,7 @@ def _trail(draft: PartialCall) -> list[tuple[int, str]]:
 def _shown(piece: Piece) -> str:
     function = piece.function or _NO_FUNCTION
     fields = {"index": piece.index, "id": piece.id, "name": function.name, "arguments": function.arguments}
-    return quoted({field: value for field, value in fields.items() if value is not None})
+    return shown({field: value for field, value in fields.items() if value is not None})
 
 
 class Assembly:
@@ -322,7 +321,7 @@ class Assembly:
         if delta.role:
             self._add_role(delta.role)
         if delta.function_call is not None:
-            evidence = f"function_call, replaced by tool_calls long ago: {quoted(delta.function_call)}"
+            evidence = f"function_call, replaced by tool_calls long ago: {shown(delta.function_call)}"
             self._notices.note("envelope.not_openai", evidence, rule="function_call")
 
     def _mark_calls(self, calls: list[Piece] | None) -> None:
@@ -336,7 +335,7 @@ class Assembly:
 
     def _add_role(self, role: str) -> None:
         if self._role is not None:
-            self._notices.note("stream.framing", f"the role {quoted(role)} comes again", rule="role")
+            self._notices.note("stream.framing", f"the role {shown(role)} comes again", rule="role")
         self._role = self._role or role
 
     def _finish(self, reason: str) -> None:
@@ -358,14 +357,14 @@ class Assembly:
         """Note usage in an odd place; servers that send running totals by design are not odd."""
         if self.usage is None and self._choice_usage is not None:
             self.usage = self._choice_usage
-            self._notices.note("stream.usage_nonstandard", f"only inside a choice: {quoted(self.usage)}")
+            self._notices.note("stream.usage_nonstandard", f"only inside a choice: {shown(self.usage)}")
         elif self._early_usages > 1 and not running_totals_expected:
             self._notices.note("stream.usage_nonstandard", f"on {self._early_usages} chunks before the finish reason")
 
     def note_other_choices(self, asked: int) -> None:
         """Note choices nobody asked for: whatever they hold, an agent does not see it."""
         if len(self._others) >= asked:
-            evidence = f"{asked} choice asked for, also indexes {quoted(sorted(self._others))}"
+            evidence = f"{asked} choice asked for, also indexes {shown(sorted(self._others))}"
             self._notices.note("envelope.not_openai", evidence, rule="choices")
 
     def reply(self, identity: Identity, *, complete: bool) -> Reply:

@@ -8,8 +8,9 @@ from typing import Any, NoReturn, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from toolcert.core.excerpt import shown
 from toolcert.core.values import JsonObject
-from toolcert.protocol.irregularity import Notices, quoted
+from toolcert.protocol.irregularity import Notices
 from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed
 
 
@@ -98,7 +99,7 @@ def decode_chunk(data: bytes, notices: Notices) -> Chunk | None:
     if isinstance(value, dict):
         return _Lenient(notices).chunk(value)
     if value is not UNSET:
-        notices.note("stream.framing", f"an event that is no object: {quoted(data)}", rule="no object")
+        notices.note("stream.framing", f"an event that is no object: {shown(data)}", rule="no object")
     return None
 
 
@@ -115,12 +116,12 @@ def decode_anyhow(data: bytes, notices: Notices) -> Any:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        notices.note("stream.framing", f"an event that is not UTF-8: {quoted(data)}", rule="utf-8")
+        notices.note("stream.framing", f"an event that is not UTF-8: {shown(data)}", rule="utf-8")
         text = data.decode(errors="replace")
     try:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        notices.note("stream.framing", f"an event that is not JSON: {quoted(data)}", rule="json")
+        notices.note("stream.framing", f"an event that is not JSON: {shown(data)}", rule="json")
         return UNSET
     return value
 
@@ -176,7 +177,7 @@ class _Lenient:
         function = self._object("function", value) or {}
         index = value.get("index")
         if index is not None and type(index) is not int:
-            self._notices.note("stream.index_missing", f"index is {quoted(index)}, no whole number", rule="type")
+            self._notices.note("stream.index_missing", f"index is {shown(index)}, no whole number", rule="type")
             index = int(index) if _is_whole(index) else None
         named = Function(name=well_formed(function.get("name")), arguments=function.get("arguments"))
         return Piece(index=index, id=well_formed(value.get("id")), type=value.get("type"), function=named)
@@ -208,7 +209,7 @@ class _Lenient:
         return isinstance(value, dict)
 
     def _wrong(self, field: str, value: Any) -> None:
-        self._notices.note("envelope.not_openai", f"{field} is {quoted(value)}", rule=field)
+        self._notices.note("envelope.not_openai", f"{field} is {shown(value)}", rule=field)
 
 
 def _is_whole(index: Any) -> bool:

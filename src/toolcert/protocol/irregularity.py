@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from toolcert.core.replies import Irregularity
 from toolcert.core.values import JsonObject
 
-_LONGEST = 160
-"""Characters of evidence: enough to prove a fault, short enough for one line of a report."""
+ERROR_FIELDS = ("error", "errors", "detail", "errorMessage")
+"""Where servers put an error: OpenAI, IBM and others, FastAPI, AWS gateways."""
 
 
 class Notices:
@@ -41,23 +39,6 @@ class Notices:
         )
 
 
-def quoted(value: Any) -> str:
-    """A value from the wire as short evidence; bytes are shown as the text they probably are."""
-    if isinstance(value, bytes):
-        return shortened(value[: 4 * _LONGEST].decode(errors="replace"))
-    try:
-        return shortened(msgspec.json.encode(value).decode())
-    except RecursionError:
-        return "a value nested without end"
-    except (UnicodeEncodeError, TypeError, ValueError):
-        return shortened(ascii(value))
-
-
-def shortened(text: str) -> str:
-    """`text` cut to the length of evidence."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
 def _counted(evidence: str, count: int) -> str:
     return evidence if count == 1 else f"{evidence} ({count} times)"
 
@@ -66,7 +47,7 @@ def error_in(value: Any) -> Any:
     """The error that a JSON value carries instead of an answer, in the forms servers use; None for none."""
     if not isinstance(value, dict) or value.get("choices"):
         return value.get("error") if isinstance(value, dict) else None
-    for field in ("error", "errors", "detail", "errorMessage"):
+    for field in ERROR_FIELDS:
         if value.get(field):
             return value[field]
     if "message" in value and ("code" in value or "type" in value or value.get("object") == "error"):

@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.excerpt import shown
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.values import JsonObject
-from toolcert.protocol.irregularity import Notices, choices_asked, error_in, quoted
+from toolcert.protocol.irregularity import Notices, choices_asked, error_in
 from toolcert.protocol.stream import read_stream
 from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed_throughout
 
@@ -61,10 +62,10 @@ def _not_json(exchange: Exchange) -> str:
         return "the body is empty"
     encoding = exchange.headers.get("content-encoding")
     if encoding and not payload.isascii():
-        return f"the body has content-encoding {quoted(encoding)}, which was not offered"
+        return f"the body has content-encoding {shown(encoding)}, which was not offered"
     if payload[:1] == b"<":
-        return f"the body is HTML or XML: {quoted(payload)}"
-    return f"the body is not JSON: {quoted(payload)}"
+        return f"the body is HTML or XML: {shown(payload)}"
+    return f"the body is not JSON: {shown(payload)}"
 
 
 def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
@@ -76,7 +77,7 @@ def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
     reason = _text(choice, "finish_reason", notices)
     usage = value.get("usage")
     if usage is not None and not isinstance(usage, dict):
-        notices.note(_OUTSIDE, f"usage is {quoted(usage)}", rule="usage")
+        notices.note(_OUTSIDE, f"usage is {shown(usage)}", rule="usage")
     return Reply(
         role=message.get("role"),
         content=_text(message, "content", notices),
@@ -96,15 +97,15 @@ def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
 
 def _first_choice(value: Any, exchange: Exchange, notices: Notices) -> JsonObject:
     if not isinstance(value, dict):
-        raise _NotOpenai(f"the body is no object: {quoted(value)}")
+        raise _NotOpenai(f"the body is no object: {shown(value)}")
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         error = error_in(value)
         if error is not None:
-            raise _NotOpenai(f"status {exchange.status} with an error: {quoted(error)}")
-        raise _NotOpenai(f"the body has no choices: {quoted(value)}")
+            raise _NotOpenai(f"status {exchange.status} with an error: {shown(error)}")
+        raise _NotOpenai(f"the body has no choices: {shown(value)}")
     if value.get("error"):
-        notices.note(_OUTSIDE, f"an error beside the choices: {quoted(value['error'])}", rule="error")
+        notices.note(_OUTSIDE, f"an error beside the choices: {shown(value['error'])}", rule="error")
     if len(choices) > (asked := choices_asked(exchange.request.body)):
         notices.note(_OUTSIDE, f"{asked} choice asked for, {len(choices)} came", rule="choices")
     return choices[0]
@@ -114,11 +115,11 @@ def _message(choice: JsonObject, kind: RequestKind) -> JsonObject:
     """The message of a choice; a completion's text takes the place of content."""
     if kind is RequestKind.COMPLETIONS:
         if not isinstance(choice.get("text"), str):
-            raise _NotOpenai(f"the choice has no text: {quoted(choice)}")
+            raise _NotOpenai(f"the choice has no text: {shown(choice)}")
         return {"content": choice["text"]}
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise _NotOpenai(f"the choice has no message: {quoted(choice)}")
+        raise _NotOpenai(f"the choice has no message: {shown(choice)}")
     return message
 
 
@@ -126,7 +127,7 @@ def _text(owner: JsonObject, field: str, notices: Notices) -> str | None:
     text = owner.get(field)
     if text is None or isinstance(text, str):
         return text
-    notices.note(_OUTSIDE, f"{field} is {quoted(text)}", rule=field)
+    notices.note(_OUTSIDE, f"{field} is {shown(text)}", rule=field)
     return text_of_parts(text)
 
 
@@ -141,7 +142,7 @@ def _reasoning(message: JsonObject) -> str | None:
 
 def _calls(message: JsonObject, notices: Notices) -> tuple[CallsField, tuple[ToolCall, ...]]:
     if message.get("function_call") is not None:
-        evidence = f"function_call, replaced by tool_calls long ago: {quoted(message['function_call'])}"
+        evidence = f"function_call, replaced by tool_calls long ago: {shown(message['function_call'])}"
         notices.note(_OUTSIDE, evidence, rule="function_call")
     if "tool_calls" not in message:
         return CallsField.ABSENT, ()
@@ -149,7 +150,7 @@ def _calls(message: JsonObject, notices: Notices) -> tuple[CallsField, tuple[Too
     if calls is None:
         return CallsField.NULL, ()
     if not isinstance(calls, list):
-        notices.note(_OUTSIDE, f"tool_calls is {quoted(calls)}", rule="tool_calls")
+        notices.note(_OUTSIDE, f"tool_calls is {shown(calls)}", rule="tool_calls")
         return CallsField.WRONG, ()
     return CallsField.LIST if calls else CallsField.EMPTY, tuple(_call(call, notices) for call in calls)
 
@@ -157,7 +158,7 @@ def _calls(message: JsonObject, notices: Notices) -> tuple[CallsField, tuple[Too
 def _call(call: Any, notices: Notices) -> ToolCall:
     function = function_of(call)
     if function is None:
-        notices.note(_OUTSIDE, f"a call without a function object: {quoted(call)}", rule="call")
+        notices.note(_OUTSIDE, f"a call without a function object: {shown(call)}", rule="call")
         function = {}
     if not isinstance(call, dict):
         return ToolCall(raw=call)

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from toolcert.core.excerpt import shown
 from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import Reply
 from toolcert.protocol.assembly import Assembly
 from toolcert.protocol.chunk import Chunk, Identity, decode_anyhow, decode_chunk, decode_identity, decode_regular
-from toolcert.protocol.irregularity import Notices, choices_asked, error_in, quoted
+from toolcert.protocol.irregularity import Notices, choices_asked, error_in
 from toolcert.protocol.sse import Events, ServerEvent, read_events, read_plain_events
 
 _DONE = b"[DONE]"
@@ -69,7 +70,7 @@ class _Reading:
         for event in events:
             self._take(event)
         for stray in log.strays:
-            self._notices.note("stream.framing", f"a line that is no field of an event: {quoted(stray)}", rule="stray")
+            self._notices.note("stream.framing", f"a line that is no field of an event: {shown(stray)}", rule="stray")
 
     def _take(self, event: ServerEvent) -> None:
         if event.event:
@@ -81,7 +82,7 @@ class _Reading:
 
     def _take_data(self, data: bytes) -> None:
         if self._ended:
-            self._notices.note("stream.framing", f"after the end marker: {quoted(data)}", rule="after end")
+            self._notices.note("stream.framing", f"after the end marker: {shown(data)}", rule="after end")
         if data == _DONE:
             self._ended = True
             return
@@ -97,7 +98,7 @@ class _Reading:
         elif event.event == _ERROR_EVENT:
             self._fail(event.data)
         else:
-            self._notices.note("stream.framing", f"an event named {quoted(event.event)}", rule="event name")
+            self._notices.note("stream.framing", f"an event named {shown(event.event)}", rule="event name")
 
     def _is_error(self, chunk: Chunk, data: bytes) -> bool:
         """Note an error in the chunk; True where it is nothing but an error."""
@@ -111,7 +112,7 @@ class _Reading:
         self._failed = True
         value = decode_anyhow(data, Notices())
         error = error_in(value)
-        self._notices.note("stream.error_inside", quoted(error if error is not None else data))
+        self._notices.note("stream.error_inside", shown(error if error is not None else data))
 
     def _identify(self, data: bytes) -> None:
         """Take the first identity of the stream, and note another one."""
@@ -120,7 +121,7 @@ class _Reading:
             self._identity = identity
             self._opening = _opening(data, identity)
         elif identity.id and identity.id != self._identity.id:
-            evidence = f"the id changes from {quoted(self._identity.id)} to {quoted(identity.id)}"
+            evidence = f"the id changes from {shown(self._identity.id)} to {shown(identity.id)}"
             self._notices.note("stream.framing", evidence, rule="id")
 
     def _without_torn_end(self, log: Events) -> list[ServerEvent]:
@@ -136,13 +137,13 @@ class _Reading:
             self._notices.note("stream.framing", "a stream came, though none was asked for", rule="unasked")
         media_type = self._exchange.headers.get("content-type", "")
         if media_type and not media_type.lower().startswith("text/event-stream"):
-            evidence = f"an event stream with content-type {quoted(media_type)}"
+            evidence = f"an event stream with content-type {shown(media_type)}"
             self._notices.note("stream.framing", evidence, rule="media type")
 
     def reply(self) -> Reply:
         readable = self._assembly.has_choice or self._failed or not self._anything
         if not readable:
-            evidence = f"no choice in the stream: {quoted(self._exchange.payload)}"
+            evidence = f"no choice in the stream: {shown(self._exchange.payload)}"
             self._notices.note("envelope.not_openai", evidence)
         elif not self._failed and self._exchange.fault is None:
             self._note_end()
@@ -160,7 +161,7 @@ class _Reading:
             self._notices.note("stream.framing", "no end marker after the finish reason", rule="end")
         else:
             tail = self._exchange.payload[-_TAIL:]
-            self._notices.note("stream.cut", f"the stream ends with {quoted(tail)}" if tail else "the stream is empty")
+            self._notices.note("stream.cut", f"the stream ends with {shown(tail)}" if tail else "the stream is empty")
 
 
 def _opening(data: bytes, identity: Identity) -> bytes:

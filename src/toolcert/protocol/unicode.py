@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from toolcert.protocol.irregularity import Notices, quoted
+from toolcert.core.excerpt import shown
+from toolcert.protocol.irregularity import Notices
 
 NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What decoding raises for text that is no JSON, that no UTF-8 can carry, or that is nested without end."""
@@ -23,8 +24,8 @@ def joined(parts: list[str], what: str, notices: Notices) -> str:
         notices.note("stream.framing", f"{what}: a character is split between two chunks", rule="split")
     elif REPLACEMENT in text:
         where = text.index(REPLACEMENT)
-        shown = quoted(text[max(0, where - 20) : where + 20])
-        notices.note("stream.framing", f"{what}: a replacement character where one was split, {shown}", rule="split")
+        near = shown(text[max(0, where - 20) : where + 20])
+        notices.note("stream.framing", f"{what}: a replacement character where one was split, {near}", rule="split")
     return whole
 
 

@@ -15,7 +15,7 @@ import msgspec
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Exchange
-from toolcert.core.findings import Finding
+from toolcert.core.findings import DATASET, Finding
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.schema import Bucket
@@ -29,7 +29,7 @@ from toolcert.verification.dataset.lines import describe
 from toolcert.verification.digest import content_hash, sampling_hash
 from toolcert.verification.older_results import OlderRow, Rules, is_older_results, read_older
 from toolcert.verification.run.earlier_run import JOB
-from toolcert.verification.run.row_judge import DATASET, Row, RowJudge
+from toolcert.verification.run.row_judge import Row, RowJudge
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import Tally, summary_of
 from toolcert.version import __version__

@@ -131,11 +131,12 @@ def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
 
 def _gates(settings: Settings) -> tuple[str, ...]:
     """What ends with exit code 1; a comparison gates on missing rows unless told otherwise."""
-    from toolcert.probes.summary.gate import check_gate_codes
+    from toolcert.core.gates import check_gate_codes
+    from toolcert.diagnose import catalogue
 
     given = [word.strip() for entry in settings.fail_on for word in entry.split(",") if word.strip()]
     try:
-        check_gate_codes([word for word in given if word not in _GATE_WORDS])
+        check_gate_codes([word for word in given if word not in _GATE_WORDS], catalogue())
     except UsageError as error:
         remedy = f"Use {', '.join(_GATE_WORDS)}, a severity, or a code that `toolcert findings` lists."
         raise UsageError(error.message, remedy=remedy) from error
@@ -150,7 +151,7 @@ def _gate(comparison: Comparison, gates: tuple[str, ...]) -> int:
 
 
 def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[str]:
-    from toolcert.probes.summary.gate import meets
+    from toolcert.core.gates import rules_out
 
     label = vendor.side.label
     if REGRESSION in gates and vendor.verdict in _REGRESSIONS:
@@ -160,7 +161,7 @@ def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[st
     if MISSING in gates and vendor.missing.rows:
         yield f"--fail-on missing: {label}: {plural(vendor.missing.rows, 'row')} missing."
     for finding in vendor.findings:
-        if not finding.of_baseline and any(meets(finding.code, finding.severity, gate) for gate in gates):
+        if not finding.of_baseline and rules_out(gates, finding.code, finding.severity):
             yield f"--fail-on {finding.code}: {label}, {plural(finding.rows, 'row')}."
 
 

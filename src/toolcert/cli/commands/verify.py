@@ -62,11 +62,12 @@ _NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "o
 def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
     """Plan, ask, report; the exit code of the command."""
     from toolcert.cli.support import report_options
-    from toolcert.probes.summary.gate import check_gate_codes
+    from toolcert.core.gates import check_gate_codes
+    from toolcert.diagnose import catalogue
     from toolcert.verification.older_results import Rules
 
     report_options.check_reports(settings, "verify", dataset, earlier)
-    check_gate_codes(settings.fail_on)
+    check_gate_codes(settings.fail_on, catalogue())
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)
     if dataset is None:
@@ -158,9 +159,10 @@ def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rul
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
     from toolcert.api.verify import judge_again
     from toolcert.cli.support import report_options
+    from toolcert.core.gates import parse_gates
     from toolcert.reports.console.style import Paper
     from toolcert.reports.verify.console import print_differences
-    from toolcert.verification.summary.fail_under import found_gates, missed_gates, parse_gates, require_expectations
+    from toolcert.verification.summary.fail_under import GATE_NAMES, found_gates, missed_gates, require_expectations
 
     if dataset is not None:
         raise UsageError("--from judges what was answered; it takes no dataset.")
@@ -168,7 +170,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
         if settings.resolved(name).source is Source.FLAG:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"--from judges all of a finished run and sends nothing; {option} has no place there.")
-    gates = parse_gates(_gates(settings))
+    gates = parse_gates(_gates(settings), GATE_NAMES)
     judged = judge_again(earlier, rules)
     require_expectations(gates, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)

@@ -142,10 +142,11 @@ def probe_options(settings: Settings) -> ProbeOptions:
     """The options of the command as the library takes them; gates and reports that cannot work are refused."""
     from toolcert.api.probe import ProbeOptions
     from toolcert.cli.support import report_options
-    from toolcert.probes.summary.gate import check_gate_codes
+    from toolcert.core.gates import check_gate_codes
+    from toolcert.diagnose import catalogue
 
     report_options.check_reports(settings, "probe")
-    check_gate_codes(settings.fail_on)
+    check_gate_codes(settings.fail_on, catalogue())
     if isinstance(settings.fail_under, str):
         raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
     named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}
@@ -181,7 +182,7 @@ def _print_plan(job: ProbeJob) -> None:
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
     from toolcert.cli.support import report_options
-    from toolcert.probes.summary.gate import failed_gates
+    from toolcert.probes.summary.sentences import failed_gates
     from toolcert.reports.probe.phrases import in_order
 
     summary = in_order(result.summary, settings.sort)

@@ -300,7 +300,7 @@ _LONGEST_REASON = 160
 
 
 def count_missing(pairing: Pairing, decisions: Decisions, cells: Confusion) -> Missing:
-    """What is missing on either side, and the figures if everything the vendor owes were wrong."""
+    """What is missing on either side, and the figures if every missing row of the vendor were wrong."""
     failed = absent = baseline_failed = called = 0
     for pattern, count in pairing.items():
         if not pattern.baseline.measured:

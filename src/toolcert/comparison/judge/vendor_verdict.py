@@ -8,6 +8,7 @@ from toolcert.comparison.result import ChanceTest, MarginTest, TokenDifferences,
 from toolcert.comparison.stats.confusion import Confusion, always_calling
 from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
 from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
+from toolcert.core.number_text import plural
 from toolcert.core.values import Value
 
 _GAP = {
@@ -17,8 +18,6 @@ _GAP = {
     "agreement": "decisions like the baseline's",
     "payload": "calls like the baseline's",
 }
-_TWIN = {"agreement": "decision"}
-"""The test of chance behind a margin, where it has another name."""
 _NO_CEILING = "with one baseline run nobody knows how much the baseline differs from itself"
 _SMALLEST_P = 1e-300
 
@@ -76,7 +75,7 @@ def decide(case: VerdictCase) -> Decided:
 
 
 def _shown_to_fail(case: VerdictCase, test: MarginTest) -> bool:
-    return test.outcome is MarginOutcome.FAILED and _TWIN.get(test.name, test.name) in case.detected
+    return test.outcome is MarginOutcome.FAILED and test.chance_test in case.detected
 
 
 def _loss(test: MarginTest) -> str:
@@ -103,7 +102,7 @@ def _differences(case: VerdictCase) -> str:
 
 def _decision_rows(case: VerdictCase, *, short: bool) -> str:
     differing = round(case.cells.fp + case.cells.fn)
-    of = "" if short else f" of {_rows(case.compared)}"
+    of = "" if short else f" of {plural(case.compared, 'row')}"
     usual = "" if case.usual is None else f", where {case.usual:.0f} is usual"
     lead = "the call decision on" if short else "the call decision differs on"
     return f"{lead} {differing}{of}{usual}"
@@ -123,7 +122,7 @@ def _doubt(case: VerdictCase) -> str:
         return f"{_decision_rows(case, short=False)}, and {_NO_CEILING}"
     needed = [_rows_needed(case, test) for test in open_tests]
     known = [rows for rows in needed if rows is not None]
-    lead = f"{_rows(case.compared)} {'does' if case.compared == 1 else 'do'} not decide"
+    lead = f"{plural(case.compared, 'row')} {'does' if case.compared == 1 else 'do'} not decide"
     if len(known) < len(needed):
         return f"{lead}, and at a margin of {case.margin:g} no number of rows like these would"
     second = "" if len(open_tests) == len(case.unclear) else " and a second run of the baseline"
@@ -171,10 +170,6 @@ def p_words(value: float) -> str:
     if value < _SMALLEST_P:
         return f"< {_SMALLEST_P:.0e}"
     return f"= {value:.3f}" if value >= 0.001 else f"= {value:.1e}"
-
-
-def _rows(number: int) -> str:
-    return f"{number} row" if number == 1 else f"{number} rows"
 
 
 def _and(parts: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from toolcert.comparison.read.columns import NO_KIND, Kind, signed_difference
 from toolcert.comparison.read.packed_run import PackedRun, read_answer
 from toolcert.comparison.stats.confusion import Confusion, Trigger, cell
 from toolcert.core.errors import InputError
+from toolcert.core.number_text import plural
 from toolcert.core.statistics import Rate
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.row_code import NO_TOKENS
@@ -67,7 +68,7 @@ def other_sampling(
     places = [at for at, partner in enumerate(partners) if partner != NOBODY and own[at] != theirs[partner]]
     if not places:
         return None
-    rows = "1 row" if len(places) == 1 else f"{len(places)} rows"
+    rows = plural(len(places), "row")
     return _refusal(baseline, vendor, rows, _asked(baseline, vendor, places[0], partners))
 
 

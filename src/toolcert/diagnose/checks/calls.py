@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.replies import CallsField
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
-from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.markup import call_in
 from toolcert.diagnose.request_facts import messages
 

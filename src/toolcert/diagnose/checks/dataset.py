@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.schema import Bucket
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
-from toolcert.diagnose.excerpts import shown
 
 BAD_SCHEMA = FindingKind(
     code="dataset.bad_schema",

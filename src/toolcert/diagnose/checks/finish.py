@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.number_text import plural
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
-from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.judgement import Damage
 from toolcert.diagnose.request_facts import names_a_tool, token_limit
 
@@ -134,5 +135,4 @@ def reached_limit(view: View) -> bool:
 
 
 def _counted(view: View) -> str:
-    count = len(view.reply.tool_calls)
-    return f"{count} tool call" + ("s" if count > 1 else "")
+    return plural(len(view.reply.tool_calls), "tool call")

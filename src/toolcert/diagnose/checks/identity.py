@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.requests import Request
 from toolcert.diagnose.checks.registry import Evidence, View, check, declare
-from toolcert.diagnose.excerpts import shown
 from toolcert.endpoints.api_url import names_a_deployment
 
 _ALIAS_ENDINGS = re.compile(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from toolcert.core.excerpt import excerpt
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import Request
 from toolcert.core.schema import SchemaJudge
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
-from toolcert.diagnose.excerpts import excerpt
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"\w*[ \t]*\r?\n?")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.diagnose.checks.finish import reached_limit
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
-from toolcert.diagnose.excerpts import shown
 from toolcert.diagnose.judgement import Damage
 
 ARGS_TRUNCATED = FindingKind(

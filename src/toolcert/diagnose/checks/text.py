@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from toolcert.core.excerpt import around, excerpt
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.diagnose.checks.registry import Evidence, View, check
-from toolcert.diagnose.excerpts import around, excerpt
 from toolcert.diagnose.request_facts import conversation_text
 
 _LEAST_LOOP = 240

@@ -10,6 +10,7 @@ import msgspec
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.values import JsonObject, Value
+from toolcert.protocol.irregularity import ERROR_FIELDS
 
 LONGEST = 300
 """An error is shown on one line; more is in the raw answer."""
@@ -72,7 +73,7 @@ def _from_json(body: Any, depth: int) -> ErrorText | None:
         return _unwrapped(body, depth) if body.strip() else None
     if not isinstance(body, dict):
         return None
-    for name in ("error", "errors", "detail", "errorMessage"):
+    for name in ERROR_FIELDS:
         if found := _from_json(body.get(name), depth - 1):
             return _completed(found, body)
     return _from_object(body, depth)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
+from toolcert.core.excerpt import excerpt
 from toolcert.core.findings import Finding
 from toolcert.core.records import Record
 from toolcert.diagnose import finding
-from toolcert.diagnose.excerpts import excerpt
 from toolcert.probes.base import Turn
 
 CHANGED = "identity.fingerprint_changed"

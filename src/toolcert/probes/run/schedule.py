@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.sequential import SequentialTest
-from toolcert.core.statistics import Certainty
+from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
 from toolcert.core.targets import ModelInfo
 from toolcert.probes.base import Probe
 
@@ -137,7 +137,7 @@ class ProbePlan:
         *,
         iterations: int = 1,
         adaptive: bool = False,
-        threshold: float = 0.9,
+        threshold: float = PROBE_THRESHOLD,
     ) -> None:
         self._models = models
         self._probes = {probe.name: probe for probe in probes}

@@ -54,7 +54,6 @@ class Times:
         )
 
 
-WEIGHT = {severity: place for place, severity in enumerate(Severity)}
 """Errors first."""
 
 
@@ -74,13 +73,13 @@ class FindingTally:
             found = next((found for found in record.detail.findings if found.code == code), None)
             severity = kind_of(code).severity if found is None else found.severity
             # The worst one stands for all: a harmless case that came first must not keep a gate open.
-            if code not in self._examples or WEIGHT[severity] < WEIGHT[self._severities[code]]:
+            if code not in self._examples or severity.rank < self._severities[code].rank:
                 self._severities[code] = severity
                 self._examples[code] = self._example(record, found)
 
     def __iter__(self) -> Iterator[FindingCount]:
         """Worst first, then most frequent."""
-        for code in sorted(self._counts, key=lambda code: (WEIGHT[self._severities[code]], -self._counts[code], code)):
+        for code in sorted(self._counts, key=lambda code: (self._severities[code].rank, -self._counts[code], code)):
             yield FindingCount(
                 code=code,
                 severity=self._severities[code],

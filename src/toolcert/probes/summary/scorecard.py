@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import Certainty, Rate
+from toolcert.core.statistics import PROBE_THRESHOLD, Certainty, Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
 
@@ -279,7 +279,7 @@ class ProbeSummary(Value):
     interrupted: bool = False
     suite: str | None = None
     iterations: int = 1
-    threshold: float = 0.9
+    threshold: float = PROBE_THRESHOLD
     versions: dict[str, str] = {}
     """Of the software that made the run, where that can change what it says."""
     endpoints: tuple[EndpointSpec, ...] = ()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcert.core.findings import Severity
+from toolcert.core.gates import rules_out
+from toolcert.core.number_text import plural
 from toolcert.core.sequential import ERROR_BOUND
 from toolcert.diagnose import kind_of
 from toolcert.probes.run.schedule import DECIDED
 from toolcert.probes.suites import Suite
 from toolcert.probes.summary.cell_tally import CUT_OFF
-from toolcert.probes.summary.scorecard import Category, Cause, Cell, CellState, ModelSummary, Totals
+from toolcert.probes.summary.scorecard import Category, Cause, Cell, CellState, ModelSummary, ProbeSummary, Totals
 
 ALL_WELL = "Everything asked for works"
 _MOST_REASONS = 3
@@ -22,7 +24,7 @@ def headline(totals: Totals, suite: Suite) -> str:
     if not totals.models:
         return "There was no model to ask."
     if not totals.counts.measured + totals.counts.unsupported:
-        return f"Nothing could be measured: no answer to judge from {_models(totals.models)}."
+        return f"Nothing could be measured: no answer to judge from {plural(totals.models, 'model')}."
     silent = totals.none + totals.unsupported
     others = [
         _part(totals.partial, ("works in part", "work in part")),
@@ -30,7 +32,7 @@ def headline(totals: Totals, suite: Suite) -> str:
         _part(totals.undecided, ("is undecided", "are undecided")),
         _part(totals.not_measured, ("could not be measured", "could not be measured")),
     ]
-    best = f"{totals.full} of {_models(totals.models)} {suite.good[totals.full != 1 and totals.models != 1]}"
+    best = f"{totals.full} of {plural(totals.models, 'model')} {suite.good[totals.full != 1 and totals.models != 1]}"
     rest = ", ".join(part for part in others if part)
     return f"{best}; {rest}." if rest else f"{best}."
 
@@ -59,7 +61,7 @@ def _fault_to_know(causes: Sequence[Cause]) -> Iterator[str]:
     if causes and causes[0].severity != "note":
         worst = causes[0]
         meaning = kind_of(worst.code).meaning.partition(". ")[0].rstrip(".")
-        yield f"The fault to know about: {worst.code} in {_models(len(worst.models))}. {meaning}."
+        yield f"The fault to know about: {worst.code} in {plural(len(worst.models), 'model')}. {meaning}."
 
 
 def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
@@ -68,8 +70,7 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
     if not choice:
         return
     best, rate = choice[0], choice[0].reliability.rate
-    runs = "run" if rate.n == 1 else "runs"
-    yield f"Best choice: {_name(best, several=several)}, {rate.k} of {rate.n} {runs}{_to_a_call(best)}."
+    yield f"Best choice: {_name(best, several=several)}, {rate.k} of {plural(rate.n, 'run')}{_to_a_call(best)}."
     prompt = [model for model in choice if model is best or _answers_at_once(model)]
     fastest = min(prompt, key=lambda model: model.seconds("call") or float("inf"))
     if fastest is not best and fastest.seconds("call") is not None:
@@ -174,9 +175,34 @@ def _cases(count: int) -> str:
     return "1 case was" if count == 1 else f"{count} cases were"
 
 
-def _models(count: int) -> str:
-    return "1 model" if count == 1 else f"{count} models"
-
-
 def _part(count: int, words: tuple[str, str]) -> str:
     return f"{count} {words[count != 1]}" if count else ""
+
+
+def failed_gates(summary: ProbeSummary, fail_under: float | None, fail_on: Sequence[str]) -> list[str]:
+    """One line for each gate that closed."""
+    unmeasured = _unreachable_endpoints(summary) if fail_under is not None or fail_on else ()
+    return [*unmeasured, *_low_scores(summary, fail_under), *_ruled_out(summary, fail_on)]
+
+
+def _unreachable_endpoints(summary: ProbeSummary) -> Iterator[str]:
+    """Endpoints that nothing is known of do not pass any gate."""
+    return (f"{name} could not be measured: {reason}" for name, reason in summary.unreachable.items())
+
+
+def _low_scores(summary: ProbeSummary, fail_under: float | None) -> Iterator[str]:
+    if fail_under is None:
+        return
+    for model in summary.models:
+        name = _name(model, several=len(summary.endpoints) > 1)
+        if model.category is Category.UNSUPPORTED:
+            if model.counts.unsupported:  # others cannot chat: they were not asked and have no score
+                yield f"{name} refuses tools, so it does not reach {fail_under:g}."
+        elif model.score.low < fail_under:
+            yield f"{name} scores {model.score}, under {fail_under:g}."
+
+
+def _ruled_out(summary: ProbeSummary, fail_on: Sequence[str]) -> Iterator[str]:
+    for cause in summary.causes:
+        if rules_out(fail_on, cause.code, cause.severity):
+            yield f"{cause.code} ({cause.severity}) in {', '.join(cause.models[:5])}: {cause.title}"

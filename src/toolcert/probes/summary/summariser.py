@@ -17,7 +17,7 @@ from toolcert.diagnose import kind_of
 from toolcert.probes.registry import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
 from toolcert.probes.suites import Suite, find_suite, weights_of
-from toolcert.probes.summary.cell_tally import WEIGHT, CellTally, FindingTally, Times
+from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times
 from toolcert.probes.summary.score import category_of, score_of
 from toolcert.probes.summary.scorecard import (
     Category,
@@ -236,7 +236,7 @@ class Summariser:
                     example=found.example,
                 )
             )
-        causes.sort(key=lambda cause: (WEIGHT[cause.severity], -len(cause.models), -cause.count, cause.code))
+        causes.sort(key=lambda cause: (cause.severity.rank, -len(cause.models), -cause.count, cause.code))
         return tuple(causes)
 
     def _totals(self, models: tuple[ModelSummary, ...], finished_at: float | None) -> Totals:

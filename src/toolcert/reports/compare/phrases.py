@@ -30,8 +30,6 @@ MARGIN_NAMES = {
     "agreement": "Decides like the baseline",
     "payload": "Calls like the baseline",
 }
-_TESTS = {"agreement": "decision"}
-"""The test of chance beside a margin, where it has another name."""
 FAMILY_NAMES = {"decision": "Decision to call", "payload": "Where both call", "deterministic": "Deterministic"}
 ORDER = "the lower bound of agreement, with missing rows and invalid calls counted as wrong"
 """What leaderboards are ordered by."""
@@ -122,8 +120,7 @@ def p_value(p: float) -> str:
 
 def p_after_holm(vendor: VendorComparison, margin: MarginTest) -> str:
     """What chance says about the rows of a margin, where it was asked."""
-    name = _TESTS.get(margin.name, margin.name)
-    return next((p_value(test.adjusted) for test in vendor.tests if test.name == name), NO_VALUE)
+    return next((p_value(test.adjusted) for test in vendor.tests if test.name == margin.chance_test), NO_VALUE)
 
 
 def callers_line(vendor: VendorComparison) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from toolcert.core.findings import Severity
 from toolcert.diagnose import kind_of
 from toolcert.reports import display_text
 from toolcert.reports.html import charts
@@ -20,6 +21,7 @@ STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "h
 """In this order: later sheets refine earlier ones."""
 SCRIPTS = ("theme", "copy", "sort", "filter", "more", "matrix", "days", "reveal")
 _CODE = Markup("<code>{}</code>")
+TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
 
 
 def render(template: str, **context: Any) -> str:

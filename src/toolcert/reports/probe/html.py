@@ -25,7 +25,7 @@ from toolcert.probes.summary.scorecard import (
 from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.html.charts.svg import LogScale
-from toolcert.reports.html.page import full_title, render
+from toolcert.reports.html.page import TONES, full_title, render
 from toolcert.reports.probe.capability_matrix import Matrix, matrix
 from toolcert.reports.probe.phrases import caveat_of, errors_of, label_of, reproduce, score_of, still_open, verdict_of
 
@@ -76,7 +76,6 @@ def verdict_note(summary: ProbeSummary) -> str:
 
 LONGEST_EVIDENCE = 2000
 LONGEST_CURL = 6000
-TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
 
 
 class CauseRow(Value):

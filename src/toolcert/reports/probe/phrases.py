@@ -59,8 +59,7 @@ def score_of(model: ModelSummary) -> str:
     """Points of 100, as a range while it is open; a model that cannot be asked has none."""
     if model.category is Category.UNSUPPORTED:
         return NO_VALUE
-    score = model.score
-    return f"{score.low:.0f}" if score.settled else f"{score.low:.0f} to {score.high:.0f}"
+    return str(model.score)
 
 
 def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:

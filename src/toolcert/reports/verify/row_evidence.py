@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from toolcert.core.exchanges import Exchange
-from toolcert.core.findings import Severity
 from toolcert.core.replies import Reply
 from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
@@ -19,7 +18,7 @@ from toolcert.protocol.reply import read_reply
 from toolcert.protocol.unicode import NOT_JSON
 from toolcert.reports.display_text import count, plural, shorten, visible
 from toolcert.reports.formats import Extras
-from toolcert.reports.html.page import full_title
+from toolcert.reports.html.page import TONES, full_title
 from toolcert.reports.verify.rows import whole_rows
 from toolcert.verification.single_row import FoundRow
 from toolcert.verification.summary.figures import Example, FindingLine, VerifySummary
@@ -126,7 +125,6 @@ LONGEST_EVIDENCE = 400
 LONGEST_TOOL = 80
 CUT = 4
 """A bar that would be more than so many times the next is cut, so that the others can be read."""
-TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
 
 
 class ExampleView(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.settings.option import Choice, Floor, InputFile, Number, Option, Switch, Text, Whole
 
 _WHAT = "Probes"
@@ -53,7 +54,7 @@ PROBING: tuple[Option, ...] = (
         name="threshold",
         group=_WHAT,
         kind=Number(0, 1, metavar="RATE"),
-        default=0.9,
+        default=PROBE_THRESHOLD,
         help="Success rate from which a model counts as reliable.",
     ),
     Option(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappush, heappushpop
 from typing import Any
 
-from toolcert.core.findings import Finding
+from toolcert.core.findings import EXAMPLES, Finding
 from toolcert.core.json_value import canonical
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.requests import function_of
@@ -66,7 +66,6 @@ def _inner(schema: dict[str, Any]) -> Iterator[Any]:
 BYTES_PER_TOKEN = 4
 """A rough rule that holds for English text, code and, at three bytes a character, for Chinese as well."""
 LONGEST_SHOWN = 5
-EXAMPLES = 5
 _COUNTED = ("names", "turns", "tools", "tags", "models")
 
 

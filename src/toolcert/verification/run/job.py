@@ -16,6 +16,7 @@ from toolcert.core.cases import Outcome
 from toolcert.core.errors import NothingMeasuredError, UnauthorisedError, UnreachableError, UsageError
 from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunStarted
 from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.gates import parse_gates
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
@@ -50,7 +51,7 @@ from toolcert.verification.run.log import (
     untouched,
 )
 from toolcert.verification.run.row_plan import VerifyPlan, VerifyWork, target_of
-from toolcert.verification.summary.fail_under import any_expectation, missed_gates, parse_gates, require_expectations
+from toolcert.verification.summary.fail_under import GATE_NAMES, any_expectation, missed_gates, require_expectations
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import Tally, summarise, summary_of
 from toolcert.verification.verify_options import VerifyOptions, adapter_of
@@ -118,7 +119,7 @@ class VerifyJob:
         self.spec = spec
         self.shaping = options.shaping()
         self.selection = options.selection()
-        self.gates = parse_gates(options.fail_under)
+        self.gates = parse_gates(options.fail_under, GATE_NAMES)
         self.dataset = Dataset(source)
         self.manifest = msgspec.structs.replace(
             manifest,

@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.exchanges import Exchange, FaultKind
-from toolcert.core.findings import Finding, Severity
+from toolcert.core.findings import DATASET, Finding, Severity
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, RequestKind, named_functions
@@ -111,7 +111,6 @@ def _call_in_text(call: JsonObject) -> ToolCall:
     )
 
 
-DATASET = "dataset."
 MAX_OFFERED = 16
 """Names of offered tools kept per row; the whole list is in the request."""
 

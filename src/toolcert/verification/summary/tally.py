@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.events import CaseFinished, Event
-from toolcert.core.findings import Finding, Severity
+from toolcert.core.findings import DATASET, EXAMPLES, Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
@@ -19,17 +19,14 @@ from toolcert.diagnose import kind_of
 from toolcert.engine.local import LAST_FAULT
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
-from toolcert.verification.summary.breakdown import Kind, Kinds, Moments, Slices, ToolTallies
+from toolcert.verification.summary.breakdown import OTHERS, Kind, Kinds, Moments, Slices, ToolTallies
 from toolcert.verification.summary.figures import Example, FindingLine, Rows, Times, Traffic, VerifySummary
 from toolcert.verification.summary.headline import headline, next_lines
 
-DATASET = "dataset."
 EMPTY_IS_FINE = "args.empty"
 """Empty arguments for a tool without parameters: noted, and not the vendor's fault."""
-EXAMPLES = 5
 MAX_NAMES = 200
 """Distinct names, fingerprints or reasons counted one by one; a hostile server could send a new one each time."""
-OTHERS = "(others)"
 
 
 class FindingTally:
@@ -203,7 +200,6 @@ def _count_name(names: Counter[str], name: str | None, rows: int) -> None:
         names[name if name in names or len(names) < MAX_NAMES else OTHERS] += rows
 
 
-_WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 _TIMES = ("first token", "whole answer", "with a call", "in text")
 _TRANSPORT = "transport."
 
@@ -330,7 +326,7 @@ def _finding_lines(tally: Tally, *, of_dataset: bool) -> tuple[FindingLine, ...]
         for (dataset, code), found in tally.findings.items()
         if dataset is of_dataset and not code.startswith(_TRANSPORT)
     ]
-    return tuple(sorted(lines, key=lambda line: (_WEIGHT[line.severity], -line.rows, line.code)))
+    return tuple(sorted(lines, key=lambda line: (line.severity.rank, -line.rows, line.code)))
 
 
 def _finding_line(code: str, found: FindingTally) -> FindingLine:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics import PROBE_THRESHOLD, Rate
 from toolcert.core.values import Value
 from toolcert.history.daily_status import DayStatus
 from toolcert.reports.html.charts.svg import (
@@ -159,7 +159,7 @@ class TrendLine(Value):
     bands: tuple[tuple[int, int], ...] = ()
     """Days that a note is about."""
     dates: tuple[tuple[int, str], ...] = ()
-    threshold: float = 0.9
+    threshold: float = PROBE_THRESHOLD
     said: str = ""
     """The one annotation in the chart."""
 

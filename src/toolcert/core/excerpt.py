@@ -1,4 +1,4 @@
-"""Evidence for people: short, and with nothing in it that a terminal would obey."""
+"""Evidence for people: short, and without characters that a terminal would obey."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ def excerpt(text: str, most: int = MOST) -> str:
 
 
 def shown(value: Any, most: int = MOST) -> str:
-    """Any JSON value as the wire would carry it, cut like an excerpt."""
+    """A value as the server wrote it, cut like an excerpt; bytes are shown as the text they probably are."""
+    if isinstance(value, bytes):
+        return excerpt(value[: 4 * most].decode(errors="replace"), most)
     if isinstance(value, str) and len(value) > 4 * most:
         value = _elided(value, 2 * most)
     try:
         text = msgspec.json.encode(value).decode()
-    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+    except RecursionError:
+        return "a value nested without end"
+    except (UnicodeEncodeError, TypeError, ValueError):
         text = repr(value)
     return excerpt(text, most)
 
