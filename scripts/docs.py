@@ -234,7 +234,7 @@ def licences() -> Iterator[str]:
 
 def _licence(name: str) -> str:
     about = metadata.metadata(name)
-    expression, text = about.get("License-Expression"), about.get("License")
+    expression, text = (next(iter(about.get_all(field) or []), None) for field in ("License-Expression", "License"))
     classified = [line for line in about.get_all("Classifier") or [] if line.startswith("License")]
     named = ", ".join(line.rpartition(" :: ")[2] for line in classified)
     return expression or named or (text or "not stated").splitlines()[0]
