@@ -19,7 +19,7 @@ from llm_tool_calling_tester.models import FullReport, ModelTestResults, TestRes
 from llm_tool_calling_tester.statuses import record_of, result_in
 from llm_tool_calling_tester.tester import NAME, ModelTester
 from toolcert.api.endpoint import unfinished_run
-from toolcert.core.cases import Case
+from toolcert.core.cases import Case, Skip, SkipKind
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.exchanges import OnAttempt
@@ -57,7 +57,8 @@ class TestPlan:
     def _cases(self) -> Iterator[Case]:
         for info in self._models:
             for test in self._tests:
-                skip = "" if info.can_chat else f"model not supported: {info.why_not or 'not a chat model'}"
+                reason = f"model not supported: {info.why_not or 'not a chat model'}"
+                skip = None if info.can_chat else Skip(kind=SkipKind.NO_CHAT, reason=reason)
                 key = f"{NAME}/{info.id}/{test}"
                 yield Case(key=key, endpoint=NAME, model=info.id, probe=test, iteration=1, skip=skip)
 

@@ -7,7 +7,7 @@ import time
 import msgspec
 
 from llm_tool_calling_tester.models import TestResult, TestStatus
-from toolcert.core.cases import Case, Outcome
+from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.exchanges import Exchange, FaultKind
 from toolcert.core.records import Detail, ProbeFacts, Record
 
@@ -48,12 +48,14 @@ def result_of(record: Record, test: str) -> TestResult:
 def record_of(result: TestResult, case: Case, evidence: Detail) -> Record:
     """A result as the engine wants it; the result itself travels in its figures."""
     settled = result.details.get("measured", True) or result.status is TestStatus.SKIPPED
+    outcome = _BACK[result.status] if settled else Outcome.NOT_MEASURED
     return Record(
         case=case.key,
         endpoint=case.endpoint,
         model=case.model,
-        outcome=_BACK[result.status] if settled else Outcome.NOT_MEASURED,
+        outcome=outcome,
         reason=result.error or "",
+        skip=SkipKind.NOT_APPLICABLE if outcome is Outcome.SKIPPED else None,
         at=time.time(),
         probe=ProbeFacts(probe=case.probe or "", iteration=1),
         detail=msgspec.structs.replace(evidence, figures={"result": msgspec.to_builtins(result)}),

@@ -124,6 +124,7 @@ async def test_refused_sampling_parameters_are_left_out_and_noted() -> None:
         "sent max_completion_tokens instead of max_tokens, which the server refuses",
         "left out temperature, which the server refuses",
     )
+    assert exchange.left_out == ("temperature",), "max_tokens went under its other name"
     assert exchange.request.body["max_tokens"] == 5
     assert exchange.sent == server.received[-1].json == {"model": "m", "messages": [], "max_completion_tokens": 5}
     assert len(exchange.attempts) == 3

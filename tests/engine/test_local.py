@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from toolcert.core.cases import Case, Outcome
+from toolcert.core.cases import Case, Outcome, Skip, SkipKind
 from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
 from toolcert.core.manifest import Manifest
@@ -79,7 +79,10 @@ class Cases:
         return self._releases.get(record.case, ())
 
 
-def case(key: str, endpoint: str = "a", model: str = "m", skip: str = "") -> Case:
+_NO_TIME = Skip(kind=SkipKind.DECIDED, reason="no time")
+
+
+def case(key: str, endpoint: str = "a", model: str = "m", skip: Skip | None = None) -> Case:
     return Case(key=key, endpoint=endpoint, model=model, probe="p", iteration=1, skip=skip)
 
 
@@ -131,9 +134,9 @@ async def test_cases_are_pulled_lazily_and_concurrency_is_the_ceiling() -> None:
 
 
 async def test_a_skip_case_is_recorded_without_being_asked() -> None:
-    events, server = await run(Cases([case("1", skip="no call in the first 5")]))
+    events, server = await run(Cases([case("1", skip=Skip(kind=SkipKind.NO_CALL, reason="no call in the first 5"))]))
     (record,) = finished(events)
-    assert (record.outcome, record.reason) == (Outcome.SKIPPED, "no call in the first 5")
+    assert (record.outcome, record.skip, record.reason) == (Outcome.SKIPPED, SkipKind.NO_CALL, "no call in the first 5")
     assert server.asked == []
 
 
@@ -158,7 +161,9 @@ async def test_no_retry_breaks_the_budget(budget: int, concurrency: int) -> None
 
 async def test_the_last_answer_before_the_limit_is_told() -> None:
     events, _ = await run(Cases([case("1")]), max_requests=1, server=Server(0, 2))
-    assert [record.reason for record in finished(events)] == ["the limit of 1 requests was reached after: busy"]
+    [record] = finished(events)
+    assert record.reason == "the limit of 1 requests was reached after: busy"
+    assert (record.skip, record.cause) == (SkipKind.BUDGET, "the limit of 1 requests was reached")
 
 
 async def test_a_request_set_aside_for_a_retry_that_does_not_come_is_there_for_others() -> None:
@@ -196,7 +201,7 @@ async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:
 async def test_ctrl_c_is_heard_while_the_rest_of_a_plan_is_skipped() -> None:
     class WithoutEnd(Cases):
         def sources(self) -> Mapping[str, Iterator[Case]]:
-            return {"a": (case(str(number), skip="no time") for number in itertools.count()), "b": iter(())}
+            return {"a": (case(str(number), skip=_NO_TIME) for number in itertools.count()), "b": iter(())}
 
     asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
     events, _ = await run(WithoutEnd([]))

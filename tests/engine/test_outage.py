@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.probing import probe_models
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, Skip, SkipKind
 from toolcert.core.exchanges import Exchange, Fault, FaultKind
 from toolcert.core.records import Detail, Record
 from toolcert.core.requests import Request
@@ -43,11 +43,11 @@ def met(kind: FaultKind | None, endpoint: str = "e") -> Record:
 def test_it_takes_enough_cases_and_enough_time(watch: OutageWatch, clock: Clock) -> None:
     for _ in range(10):
         watch.saw(met(FaultKind.CONNECT))
-    assert watch.gone("e") == ""
+    assert watch.gone("e") is None
     clock.now = 10.0
     watch.saw(met(FaultKind.CONNECT))
-    assert watch.gone("e") == "e does not answer any more (nobody there)"
-    assert watch.gone("f") == ""
+    assert watch.gone("e") == Skip(kind=SkipKind.OUTAGE, reason="e does not answer any more (nobody there)")
+    assert watch.gone("f") is None
 
 
 @pytest.mark.parametrize("between", [None, FaultKind.TIMEOUT, FaultKind.RATE_LIMITED])
@@ -56,7 +56,7 @@ def test_any_sign_of_life_begins_the_count_anew(watch: OutageWatch, clock: Clock
     for kind in (FaultKind.CONNECT, FaultKind.AUTH, between, FaultKind.CONNECT, FaultKind.TLS):
         clock.now += 6.0
         watch.saw(met(kind))
-    assert watch.gone("e") == ""
+    assert watch.gone("e") is None
 
 
 @pytest.mark.parametrize("kind", [FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED])
@@ -64,10 +64,10 @@ def test_a_server_that_only_errs_is_borne_ten_times_longer(watch: OutageWatch, c
     """A gateway says 502 for a dead server; a restart takes minutes."""
     for clock.now in (0.0, 50.0, 99.0):
         watch.saw(met(kind))
-    assert watch.gone("e") == ""
+    assert watch.gone("e") is None
     clock.now = 100.0
     watch.saw(met(FaultKind.CONNECT))
-    assert watch.gone("e") == "e does not answer any more (nobody there)"
+    assert watch.gone("e") == Skip(kind=SkipKind.OUTAGE, reason="e does not answer any more (nobody there)")
 
 
 def test_one_answer_forgives_all_errors(watch: OutageWatch, clock: Clock) -> None:
@@ -75,13 +75,13 @@ def test_one_answer_forgives_all_errors(watch: OutageWatch, clock: Clock) -> Non
         watch.saw(met(kind))
     for clock.now in (150.0, 180.0, 210.0):
         watch.saw(met(FaultKind.SERVER_ERROR))
-    assert watch.gone("e") == ""
+    assert watch.gone("e") is None
 
 
 def test_a_fault_of_the_request_is_an_answer(watch: OutageWatch, clock: Clock) -> None:
     for clock.now in (0.0, 60.0, 120.0, 180.0):
         watch.saw(met(FaultKind.REJECTED))
-    assert watch.gone("e") == ""
+    assert watch.gone("e") is None
 
 
 async def test_a_run_ends_soon_after_its_endpoint_and_says_so() -> None:
@@ -92,5 +92,6 @@ async def test_a_run_ends_soon_after_its_endpoint_and_says_so() -> None:
     skipped = [record for record in probed.records if record.outcome is Outcome.SKIPPED]
     assert len(probed.records) == 100
     assert 5 <= 100 - len(skipped) <= 7
-    assert all(record.reason.startswith("here does not answer any more") for record in skipped)
+    assert {record.skip for record in skipped} == {SkipKind.OUTAGE}
+    assert all("here does not answer any more" in record.reason for record in skipped)
     assert any(f"{len(skipped)} cases were not asked" in line for line in probed.summary.lines)

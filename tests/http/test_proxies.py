@@ -11,7 +11,7 @@ import pytest
 from support.http_certificates import Certificates
 from support.http_servers import Dialogue, always, post, serving, sized
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.exchanges import FaultKind
+from toolcert.core.exchanges import FaultCause, FaultKind
 from toolcert.http.client import Client
 from toolcert.http.url import Proxies, parse_address
 
@@ -62,6 +62,7 @@ async def test_a_proxy_that_refuses_is_a_connect_fault(monkeypatch: pytest.Monke
         await client.close()
     assert response.fault is not None
     assert (response.fault.kind, "status 403" in response.fault.message) == (FaultKind.CONNECT, True)
+    assert response.fault.cause is FaultCause.PROXY
 
 
 async def test_a_proxy_that_is_not_there_is_a_connect_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,6 +74,7 @@ async def test_a_proxy_that_is_not_there_is_a_connect_fault(monkeypatch: pytest.
     await client.close()
     assert response.fault is not None
     assert (response.fault.kind, "the proxy 127.0.0.1" in response.fault.message) == (FaultKind.CONNECT, True)
+    assert response.fault.cause is FaultCause.PROXY
 
 
 async def test_hosts_in_no_proxy_are_reached_directly(monkeypatch: pytest.MonkeyPatch) -> None:

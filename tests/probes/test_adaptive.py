@@ -7,11 +7,11 @@ import random
 import pytest
 
 from support.probing import probe_models
-from toolcert.core.cases import Case, Outcome
+from toolcert.core.cases import Case, Outcome, Skip, SkipKind
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
 from toolcert.probes.registry import find_probe
-from toolcert.probes.run.schedule import DECIDED, ProbePlan
+from toolcert.probes.run.schedule import ProbePlan
 from toolcert.simulate import Vendor
 
 pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
@@ -21,13 +21,13 @@ ITERATIONS = 120
 ALPHA = 0.05
 
 
-def simulate(rate: float, seed: int) -> tuple[int, dict[str, str]]:
+def simulate(rate: float, seed: int) -> tuple[int, dict[str, Skip]]:
     """Probe many models of one true pass rate; how many cases were asked, and what was decided for whom."""
     chance = random.Random(seed)
     models = [ModelInfo(id=f"m{number}") for number in range(MODELS)]
     plan = ProbePlan({"e": models}, [find_probe("result_use")], iterations=ITERATIONS, adaptive=True)
     waiting = list(plan.sources()["e"])
-    requests, decided = 0, {}
+    requests, decided = 0, dict[str, Skip]()
     while waiting:
         case = waiting.pop()
         if case.skip:
@@ -50,7 +50,7 @@ def _answer(case: Case, passed: bool) -> Record:
 def test_wrong_decisions_stay_within_the_stated_bound(rate: float, wrong: str) -> None:
     """At most 5 % of the models are decided wrongly, however often the test is looked at."""
     _, decided = simulate(rate, seed=7)
-    errors = sum(wrong in reason for reason in decided.values())
+    errors = sum(wrong in skip.reason for skip in decided.values())
     print(f"rate {rate}: {errors} of {MODELS} decided wrongly, {len(decided)} decided early")
     # Three standard deviations of chance above the bound: a true error rate of 5 % would pass, 9 % would not.
     assert errors / MODELS <= ALPHA + 3 * (ALPHA * (1 - ALPHA) / MODELS) ** 0.5
@@ -65,7 +65,7 @@ def test_clear_cases_are_decided_early_and_rightly(rate: float, most: float) -> 
     assert share <= most
     assert len(decided) == MODELS
     right = "reaches" if rate > 0.9 else "stays below"
-    assert all(reason.startswith(DECIDED) and right in reason for reason in decided.values())
+    assert all(skip.kind is SkipKind.DECIDED and right in skip.reason for skip in decided.values())
 
 
 async def test_an_adaptive_run_stops_by_itself_and_says_so() -> None:
@@ -75,6 +75,6 @@ async def test_an_adaptive_run_stops_by_itself_and_says_so() -> None:
         )
         assert len(vendor.requests) <= 2 * 15
     cell = probed.model("never-reads-results").cells[0]
-    assert cell.stopped.startswith(DECIDED)
+    assert cell.stopped_by is SkipKind.DECIDED
     assert "stays below the threshold" in cell.stopped
     assert cell.counts.measured + cell.counts.skipped == 60

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.probes.registry import all_probes
 from toolcert.probes.suites import SUITES, Suite, choose_probes, find_suite, weights_of
@@ -28,10 +28,10 @@ def tally(passed: int = 0, failed: int = 0, *, open_cases: int = 0, unsupported:
     return built
 
 
-def skipped(reason: str, *, requests: int = 0) -> CellTally:
+def skipped(kind: SkipKind) -> CellTally:
     built = CellTally()
-    facts = ProbeFacts(probe="p", iteration=1, requests=requests)
-    built.add(Record(case="k", endpoint="e", model="m", outcome=Outcome.SKIPPED, reason=reason, probe=facts))
+    facts = ProbeFacts(probe="p", iteration=1)
+    built.add(Record(case="k", endpoint="e", model="m", outcome=Outcome.SKIPPED, skip=kind, probe=facts))
     return built
 
 
@@ -88,19 +88,20 @@ def test_unsupported_earns_nothing() -> None:
 
 
 def test_an_unmet_need_earns_nothing_and_an_unmeasured_one_leaves_it_open() -> None:
-    lost = score(basic=skipped("needs x, which never passed"))
-    open_still = score(basic=skipped("needs x, which needs y, which is not measured"))
+    lost = score(basic=skipped(SkipKind.NEED_FAILED))
+    open_still = score(basic=skipped(SkipKind.NEED_NOT_MEASURED))
     assert (lost.low, lost.high) == (75, 75)
     assert (open_still.low, open_still.high) == (75, 100)
 
 
-def test_a_limit_on_requests_leaves_it_open() -> None:
-    found = score(basic=skipped("the limit of 5 requests was reached"))
+@pytest.mark.parametrize("kind", [SkipKind.BUDGET, SkipKind.OUTAGE])
+def test_what_has_nothing_to_do_with_the_model_leaves_it_open(kind: SkipKind) -> None:
+    found = score(basic=skipped(kind))
     assert (found.low, found.high) == (75, 100)
 
 
 def test_what_does_not_apply_gives_its_weight_to_the_rest() -> None:
-    found = score(basic=skipped("the model shows no reasoning", requests=1), result_use=tally(failed=1))
+    found = score(basic=skipped(SkipKind.NOT_APPLICABLE), result_use=tally(failed=1))
     assert found.low == pytest.approx(100 * 40 / 75, abs=1e-3)
     assert "basic" not in found.weights
     assert sum(found.weights.values()) == pytest.approx(100, abs=1e-2)

@@ -119,6 +119,23 @@ def test_what_an_interrupted_run_did_not_ask_leaves_the_score_open() -> None:
     assert model.undecided
 
 
+async def test_other_words_for_the_same_records_change_no_figure() -> None:
+    """Scores, verdicts and counts come from values; whoever rewords a reason changes the words only."""
+    models = ["faithful", "text-caller", "no-tools"]
+    with Vendor(models=models) as vendor:
+        probed = await probe_models(vendor.url, models, suite="agent", iterations=8, max_requests=90, concurrency=1)
+    assert len({record.skip for record in probed.records if record.outcome is Outcome.SKIPPED}) >= 3
+    reworded = [
+        msgspec.structs.replace(record, reason=record.reason and "other words", cause="") for record in probed.records
+    ]
+    other = summarise(probed.manifest, reworded)
+    assert other.totals == probed.summary.totals
+    for one, two in zip(probed.summary.models, other.models, strict=True):
+        assert (one.model, one.category, one.score, one.counts) == (two.model, two.category, two.score, two.counts)
+        for cell, same in zip(one.cells, two.cells, strict=True):
+            assert (cell.state, cell.stopped_by, cell.unasked) == (same.state, same.stopped_by, same.unasked)
+
+
 async def test_a_limit_on_requests_leaves_models_undecided_and_says_what_was_not_asked() -> None:
     models = ["faithful", "text-caller"]
     with Vendor(models=models) as vendor:

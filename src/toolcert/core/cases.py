@@ -25,6 +25,37 @@ class Outcome(StrEnum):
         return self in (Outcome.PASSED, Outcome.FAILED)
 
 
+class SkipKind(StrEnum):
+    """Why a case was not asked, or not to its end."""
+
+    NO_CALL = "no_call"
+    """The model made no call in the first iterations."""
+    REFUSED = "refused"
+    """The server refused the first iterations."""
+    DECIDED = "decided"
+    """The iterations so far decide whether the rate reaches the threshold."""
+    NEED_FAILED = "need_failed"
+    """A probe that this one needs never passed."""
+    NEED_NOT_MEASURED = "need_not_measured"
+    NOT_APPLICABLE = "not_applicable"
+    """The probe found that the model lacks what it is about."""
+    NO_CHAT = "no_chat"
+    """The model is not for chatting."""
+    BAD_ROW = "bad_row"
+    """Nothing can be asked from the dataset's line."""
+    BUDGET = "budget"
+    """The limit on requests was reached."""
+    OUTAGE = "outage"
+    """The endpoint does not answer any more."""
+
+
+class Skip(Value):
+    """The decision not to ask a case: what the program goes by, and what people read."""
+
+    kind: SkipKind
+    reason: str
+
+
 class Case(Value):
     """One iteration of one probe, or one dataset row, against one target."""
 
@@ -40,5 +71,5 @@ class Case(Value):
     """The request of a dataset row, prepared for sending."""
     extra: JsonObject = {}
     """What the job needs besides: expectations, tags, seeds."""
-    skip: str = ""
+    skip: Skip | None = None
     """Why this case is not asked; the engine records it as skipped without running it."""

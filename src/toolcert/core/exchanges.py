@@ -29,6 +29,15 @@ class FaultKind(StrEnum):
     """The server says that it cannot do what was asked."""
 
 
+class FaultCause(StrEnum):
+    """What is known of a fault beyond its kind: the advice depends on it."""
+
+    PROXY = "proxy"
+    """The proxy in front of the server failed, not the server."""
+    NO_TLS = "no_tls"
+    """The server answers without TLS where it was asked for."""
+
+
 class Fault(Value):
     """A failure of an attempt below the level of the protocol, or an error answer."""
 
@@ -36,6 +45,7 @@ class Fault(Value):
     message: str
     """One line, free of secrets: what happened, in the server's words where it had some."""
     status: int | None = None
+    cause: FaultCause | None = None
 
 
 class Timing(Value):
@@ -86,7 +96,9 @@ class Exchange(Value):
     fault: Fault | None = None
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was changed to get an answer at all, such as a refused parameter left out."""
+    """What was changed to get an answer at all, in words."""
+    left_out: tuple[str, ...] = ()
+    """Parameters that the server refuses and that were not sent, not even under another name."""
 
     @property
     def last(self) -> Attempt:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Finding
 from toolcert.core.values import JsonObject, Value
@@ -98,7 +98,11 @@ class Record(Value):
     model: str
     outcome: Outcome
     reason: str = ""
-    """Why it is not `passed`, in words for people."""
+    """Why it is not `passed`, in words for people: no code may look into them."""
+    skip: SkipKind | None = None
+    """Why it was skipped, where it was."""
+    cause: str = ""
+    """The reason without what only this case met, where that is less: cases are counted by it."""
     codes: tuple[str, ...] = ()
     """The codes of its findings, each once, errors first."""
     at: float = 0.0

@@ -40,6 +40,8 @@ class Irregularity(Value):
 
     code: str
     evidence: str
+    rule: str = ""
+    """Which rule of the code was broken, without the values of this answer: equal faults are counted by it."""
 
 
 class Reply(Value):

@@ -58,6 +58,7 @@ class PendingRequest:
         "_attempts",
         "_credentials",
         "_http",
+        "_left_out",
         "_notes",
         "_on_attempt",
         "_renewed",
@@ -75,6 +76,7 @@ class PendingRequest:
         self._on_attempt = on_attempt
         self._attempts: list[Attempt] = []
         self._notes: list[str] = []
+        self._left_out: list[str] = []
         self._credentials: dict[str, str] = {}
         self._renewed = False
         self._unasked = 0
@@ -167,6 +169,8 @@ class PendingRequest:
             adapted = without_parameter(self._request, parameter)
             self._request = adapted.request
             self._notes.append(adapted.note)
+            if not adapted.renamed:
+                self._left_out.append(parameter)
 
     async def _wait_to_retry(self, response: HttpResponse, fault: Fault) -> bool:
         wait = self._session.policy.decide(
@@ -197,6 +201,7 @@ class PendingRequest:
             fault=fault,
             attempts=tuple(self._attempts),
             notes=tuple(self._notes),
+            left_out=tuple(self._left_out),
         )
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from toolcert.core.cases import Case, Outcome
+from toolcert.core.cases import Case, Outcome, Skip, SkipKind
 from toolcert.core.events import (
     AttemptMade,
     CaseFinished,
@@ -27,9 +27,6 @@ from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.interfaces import Plan, Session, Work
 from toolcert.engine.outage import OutageWatch
-
-LAST_FAULT = " after: "
-"""In the reason of a skipped case, before the fault that its last request met."""
 
 
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
@@ -249,16 +246,15 @@ class LocalEngine:
         session = self._sessions[endpoint]
         while (case := await queue.take(endpoint)) is not None:
             self._emit(CaseStarted(case=case))
-            if reason := self._not_asked(case):
+            if skip := self._skip(case):
                 # Without this pause the rest of a long plan would be skipped in one go, deaf to Ctrl-C.
                 await asyncio.sleep(0)
-                record = skipped(case, reason)
+                record = skipped(case, skip)
             else:
                 try:
                     record = await work.perform(case, session, partial(self._attempted, case))
                 except BudgetSpent as spent:
-                    last = f"{LAST_FAULT}{spent}" if str(spent) else ""
-                    record = skipped(case, f"{self._over_budget}{last}", attempts=spent.attempts)
+                    record = skipped(case, self._over_budget, last_fault=str(spent), attempts=spent.attempts)
             if self._watch is not None:
                 self._watch.saw(record)
             self._emit(CaseFinished(record=record))
@@ -267,17 +263,17 @@ class LocalEngine:
     def _attempted(self, case: Case, attempt: Attempt) -> None:
         self._emit(AttemptMade(case=case, attempt=attempt))
 
-    def _not_asked(self, case: Case) -> str:
-        """Why a case is not to be asked at all; empty where it is."""
-        if case.skip:
+    def _skip(self, case: Case) -> Skip | None:
+        """Why a case is not to be asked at all."""
+        if case.skip is not None:
             return case.skip
         if self._budget.spent:
             return self._over_budget
-        return "" if self._watch is None else self._watch.gone(case.endpoint)
+        return None if self._watch is None else self._watch.gone(case.endpoint)
 
     @property
-    def _over_budget(self) -> str:
-        return f"the limit of {self._budget.limit} requests was reached"
+    def _over_budget(self) -> Skip:
+        return Skip(kind=SkipKind.BUDGET, reason=f"the limit of {self._budget.limit} requests was reached")
 
     def _budgeted(self, sessions: Mapping[str, Session]) -> dict[str, Session]:
         return {name: BudgetedSession(session, self._budget) for name, session in sessions.items()}
@@ -291,8 +287,8 @@ class LocalEngine:
             worker.cancel()
 
 
-def skipped(case: Case, reason: str, *, attempts: int = 0) -> Record:
-    """The record of a case that was not asked, or not to its end."""
+def skipped(case: Case, skip: Skip, *, last_fault: str = "", attempts: int = 0) -> Record:
+    """The record of a case that was not asked, or not to its end after `attempts` and their last fault."""
     probe = None if case.probe is None else ProbeFacts(probe=case.probe, iteration=case.iteration or 0)
     content = str(case.extra.get("content", ""))
     row = None if case.index is None else RowFacts(index=case.index, content=content, attempts=attempts)
@@ -301,7 +297,9 @@ def skipped(case: Case, reason: str, *, attempts: int = 0) -> Record:
         endpoint=case.endpoint,
         model=case.model,
         outcome=Outcome.SKIPPED,
-        reason=reason,
+        reason=f"{skip.reason} after: {last_fault}" if last_fault else skip.reason,
+        skip=skip.kind,
+        cause=skip.reason if last_fault else "",
         at=time.time(),
         probe=probe,
         row=row,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, Skip, SkipKind
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.records import Record
 
@@ -18,7 +18,7 @@ _TRANSIENT = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERR
 SECONDS = 30.0
 """Without any answer; servers are restarted, and balancers take a moment to notice."""
 _TRANSIENT_FACTOR = 10
-"""So many times longer are passing faults borne."""
+"""Transient faults are tolerated this many times longer."""
 
 
 class _Silence:
@@ -53,7 +53,7 @@ class OutageWatch:
             _Silence(LASTING, cases, seconds),
             _Silence(LASTING | _TRANSIENT, cases, seconds * _TRANSIENT_FACTOR),
         )
-        self._gone: dict[str, str] = {}
+        self._gone: dict[str, Skip] = {}
 
     def saw(self, record: Record) -> None:
         """Take note of a finished case."""
@@ -63,11 +63,12 @@ class OutageWatch:
         for silence in self._silences:
             fault = silence.lasts(record, now)
             if fault is not None:
-                self._gone[record.endpoint] = f"{record.endpoint} does not answer any more ({fault.message})"
+                reason = f"{record.endpoint} does not answer any more ({fault.message})"
+                self._gone[record.endpoint] = Skip(kind=SkipKind.OUTAGE, reason=reason)
 
-    def gone(self, endpoint: str) -> str:
-        """Why an endpoint is not asked any more; empty while it is."""
-        return self._gone.get(endpoint, "")
+    def gone(self, endpoint: str) -> Skip | None:
+        """Why an endpoint is not asked any more; None while it is."""
+        return self._gone.get(endpoint)
 
 
 def fault_of(record: Record, kinds: frozenset[FaultKind]) -> Fault | None:

@@ -9,7 +9,7 @@ from time import monotonic
 
 import aiohttp
 
-from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.exchanges import Fault, FaultCause, FaultKind
 from toolcert.core.secrets import Eraser
 from toolcert.http.base import (
     HttpRequest,
@@ -105,13 +105,13 @@ class AiohttpAttempt:
     def _describe(self, error: Exception, where: str) -> Fault:
         """What an exception means, from the most specific kind to the least."""
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            through = f" through {self._proxy}" if self._proxy else ""
-            return timed_out(f"no connection to {where}{through}", self._request.timeouts.connect)
+            through, cause = (f" through {self._proxy}", FaultCause.PROXY) if self._proxy else ("", None)
+            return timed_out(f"no connection to {where}{through}", self._request.timeouts.connect, cause=cause)
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientConnectorCertificateError | ssl.SSLError):
             return _unopened(error, where, self._proxy)
         if isinstance(error, aiohttp.ClientHttpProxyError):
             text = f"{self._proxy} refuses to connect to {where}: status {error.status}"
-            return Fault(kind=FaultKind.CONNECT, message=text)
+            return Fault(kind=FaultKind.CONNECT, message=text, cause=FaultCause.PROXY)
         if isinstance(error, aiohttp.ClientResponseError):
             return broken_off(f"what the server sends is not HTTP: {error.message}", self.status)
         if isinstance(error, CodingError):
@@ -136,9 +136,9 @@ def _unopened(error: Exception, where: str, proxy: str) -> Fault:
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         return tls_failed(where, error.os_error)
     if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return unconnected(proxy, error.os_error)
+        return unconnected(proxy, error.os_error, FaultCause.PROXY)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return unresolved(proxy or error.host or where, error.os_error)
+        return unresolved(proxy or error.host or where, error.os_error, FaultCause.PROXY if proxy else None)
     if isinstance(error, aiohttp.ClientConnectorError):
         return unconnected(where, error.os_error)
     return tls_failed(where, error)

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable
 from typing import Protocol
 
-from toolcert.core.exchanges import Fault, FaultKind, Timing
+from toolcert.core.exchanges import Fault, FaultCause, FaultKind, Timing
 from toolcert.core.targets import Timeouts
 from toolcert.core.values import JsonObject, Value
 
@@ -48,16 +48,18 @@ class HttpClient(Protocol):
 
 
 _CERTIFICATE_REMEDY = "give the CA that signed it as CA bundle"
+_SPEAKS_NO_TLS = "WRONG_VERSION_NUMBER"
+"""OpenSSL's word for an answer that is not encrypted."""
 
 
-def unresolved(host: str, error: Exception) -> Fault:
+def unresolved(host: str, error: Exception, cause: FaultCause | None = None) -> Fault:
     """The name of the host is not known."""
-    return Fault(kind=FaultKind.CONNECT, message=f"cannot resolve {host}: {_reason(error)}")
+    return Fault(kind=FaultKind.CONNECT, message=f"cannot resolve {host}: {_reason(error)}", cause=cause)
 
 
-def unconnected(where: str, error: OSError) -> Fault:
+def unconnected(where: str, error: OSError, cause: FaultCause | None = None) -> Fault:
     """Nobody answers at the address."""
-    return Fault(kind=FaultKind.CONNECT, message=f"cannot connect to {where}: {_reason(error)}")
+    return Fault(kind=FaultKind.CONNECT, message=f"cannot connect to {where}: {_reason(error)}", cause=cause)
 
 
 def tls_failed(where: str, error: BaseException) -> Fault:
@@ -66,12 +68,13 @@ def tls_failed(where: str, error: BaseException) -> Fault:
         text = f"the certificate of {where} is not trusted: {error.verify_message} ({_CERTIFICATE_REMEDY})"
     else:
         text = f"no TLS connection with {where}: {_reason(error)}"
-    return Fault(kind=FaultKind.TLS, message=text)
+    plain = getattr(error, "reason", None) == _SPEAKS_NO_TLS
+    return Fault(kind=FaultKind.TLS, message=text, cause=FaultCause.NO_TLS if plain else None)
 
 
-def timed_out(phase: str, seconds: float, status: int | None = None) -> Fault:
+def timed_out(phase: str, seconds: float, status: int | None = None, *, cause: FaultCause | None = None) -> Fault:
     """A time limit was reached; `phase` says what was awaited."""
-    return Fault(kind=FaultKind.TIMEOUT, message=f"{phase} within {seconds:g} s", status=status)
+    return Fault(kind=FaultKind.TIMEOUT, message=f"{phase} within {seconds:g} s", status=status, cause=cause)
 
 
 def broken_off(text: str, status: int | None = None) -> Fault:

@@ -75,9 +75,6 @@ def _ascii_host(host: str) -> str:
         raise ConfigurationError(f"{host!r} is no host name.", remedy="Check the base URL.") from None
 
 
-THE_PROXY = "the proxy "
-"""Begins every mention of a proxy in a fault, so that the remedy can speak of it."""
-
 PROXY_REMEDY = "Check the proxy, or name the host of the server in NO_PROXY, which goes round it."
 
 
@@ -100,7 +97,7 @@ class Proxies:
     def described(self, origin: Origin) -> str:
         """The proxy in front of `origin` for people: where it is, without its password, and who named it."""
         place = urlsplit(without_credentials(self.for_origin(origin) or "")).netloc
-        return f"{THE_PROXY}{place} that {self._variable(origin)} names"
+        return f"the proxy {place} that {self._variable(origin)} names"
 
     def _variable(self, origin: Origin) -> str:
         """The variable that counts, in the spelling that is set; the one in small letters outweighs the other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.exchanges import Exchange, Fault
 from toolcert.core.findings import Finding
 from toolcert.core.replies import Reply
@@ -46,6 +46,7 @@ class ProbeResult(Value):
 
     outcome: Outcome
     reason: str = ""
+    skip: SkipKind | None = None
     called: bool | None = None
     handled: bool | None = None
     findings: tuple[Finding, ...] = ()
@@ -161,4 +162,4 @@ def not_measured(reason: str, *, called: bool | None = None) -> ProbeResult:
 
 def not_applicable(reason: str, *, called: bool | None = None) -> ProbeResult:
     """The model does not have what the probe is about."""
-    return ProbeResult(outcome=Outcome.SKIPPED, reason=reason, called=called)
+    return ProbeResult(outcome=Outcome.SKIPPED, reason=reason, skip=SkipKind.NOT_APPLICABLE, called=called)

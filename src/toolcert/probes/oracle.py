@@ -83,7 +83,7 @@ async def refused(
 def unreadable(turn: Turn) -> str:
     """Why an answer is not of the protocol's shape, in words that repeat from case to case."""
     seen = [one for one in turn.answer.irregularities if one.code == "envelope.not_openai"]
-    what = f": {seen[0].evidence.partition(':')[0]}" if seen else ""
+    what = f": {seen[-1].rule}" if seen else ""
     return f"the answer is not a chat completion{what}"
 
 
@@ -100,7 +100,7 @@ def _rejection(feature: Feature | None, evidence: str, turn: Turn) -> tuple[Find
 
 def left_out(turn: Turn, parameter: str) -> bool:
     """Whether a parameter was not sent in the end, because the server refuses it."""
-    return any(note.startswith(f"left out {parameter}") for note in turn.exchange.notes)
+    return parameter in turn.exchange.left_out
 
 
 def said(fault: Fault) -> str:

@@ -34,8 +34,8 @@ class Notices:
         if not self._first:
             return ()
         return tuple(
-            Irregularity(code=key[0], evidence=_counted(evidence, self._counts[key]))
-            for key, evidence in self._first.items()
+            Irregularity(code=code, evidence=_counted(evidence, self._counts[code, rule]), rule=rule)
+            for (code, rule), evidence in self._first.items()
         )
 
 

@@ -28,6 +28,11 @@ _OUTSIDE = "envelope.not_openai"
 class _NotOpenai(Exception):  # noqa: N818 - ends the reading of an answer; never leaves this module
     """The answer is not of the protocol's shape; the message is the evidence."""
 
+    def __init__(self, rule: str, value: Any = msgspec.UNSET) -> None:
+        """`rule` says what is wrong without the values of this answer, `value` is what shows it."""
+        super().__init__(rule if value is msgspec.UNSET else f"{rule}: {shown(value)}")
+        self.rule = rule
+
 
 def read_plain(exchange: Exchange) -> Reply:
     """The answer in a body of JSON, or an unreadable one with the reason noted."""
@@ -36,7 +41,7 @@ def read_plain(exchange: Exchange) -> Reply:
         value = _decode(exchange, notices)
         return _reply(value, exchange, notices)
     except _NotOpenai as problem:
-        notices.note(_OUTSIDE, str(problem))
+        notices.note(_OUTSIDE, str(problem), rule=problem.rule)
         return Reply(readable=False, irregularities=notices.irregularities())
 
 
@@ -49,23 +54,23 @@ def _decode(exchange: Exchange, notices: Notices) -> Any:
     try:
         value = well_formed_throughout(json.loads(payload))
     except (ValueError, RecursionError):
-        raise _NotOpenai(_not_json(exchange)) from None
+        raise _not_json(exchange) from None
     # Python's parser takes what JSON does not allow; clients built on it go on, others stop here.
     evidence = "the body is JSON for lenient parsers only: lone surrogates, NaN, Infinity or a byte order mark"
     notices.note(_OUTSIDE, evidence, rule="json")
     return value
 
 
-def _not_json(exchange: Exchange) -> str:
+def _not_json(exchange: Exchange) -> _NotOpenai:
     payload = exchange.payload.lstrip()
     if not payload:
-        return "the body is empty"
+        return _NotOpenai("the body is empty")
     encoding = exchange.headers.get("content-encoding")
     if encoding and not payload.isascii():
-        return f"the body has content-encoding {shown(encoding)}, which was not offered"
+        return _NotOpenai(f"the body has content-encoding {shown(encoding)}, which was not offered")
     if payload[:1] == b"<":
-        return f"the body is HTML or XML: {shown(payload)}"
-    return f"the body is not JSON: {shown(payload)}"
+        return _NotOpenai("the body is HTML or XML", payload)
+    return _NotOpenai("the body is not JSON", payload)
 
 
 def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
@@ -97,13 +102,13 @@ def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
 
 def _first_choice(value: Any, exchange: Exchange, notices: Notices) -> JsonObject:
     if not isinstance(value, dict):
-        raise _NotOpenai(f"the body is no object: {shown(value)}")
+        raise _NotOpenai("the body is no object", value)
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         error = error_in(value)
         if error is not None:
-            raise _NotOpenai(f"status {exchange.status} with an error: {shown(error)}")
-        raise _NotOpenai(f"the body has no choices: {shown(value)}")
+            raise _NotOpenai(f"status {exchange.status} with an error", error)
+        raise _NotOpenai("the body has no choices", value)
     if value.get("error"):
         notices.note(_OUTSIDE, f"an error beside the choices: {shown(value['error'])}", rule="error")
     if len(choices) > (asked := choices_asked(exchange.request.body)):
@@ -115,11 +120,11 @@ def _message(choice: JsonObject, kind: RequestKind) -> JsonObject:
     """The message of a choice; a completion's text takes the place of content."""
     if kind is RequestKind.COMPLETIONS:
         if not isinstance(choice.get("text"), str):
-            raise _NotOpenai(f"the choice has no text: {shown(choice)}")
+            raise _NotOpenai("the choice has no text", choice)
         return {"content": choice["text"]}
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise _NotOpenai(f"the choice has no message: {shown(choice)}")
+        raise _NotOpenai("the choice has no message", choice)
     return message
 
 

@@ -143,8 +143,8 @@ class _Reading:
     def reply(self) -> Reply:
         readable = self._assembly.has_choice or self._failed or not self._anything
         if not readable:
-            evidence = f"no choice in the stream: {shown(self._exchange.payload)}"
-            self._notices.note("envelope.not_openai", evidence)
+            rule = "no choice in the stream"
+            self._notices.note("envelope.not_openai", f"{rule}: {shown(self._exchange.payload)}", rule=rule)
         elif not self._failed and self._exchange.fault is None:
             self._note_end()
         body = self._exchange.request.body

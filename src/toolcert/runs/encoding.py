@@ -14,12 +14,13 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Fault
-from toolcert.core.findings import Finding
+from toolcert.core.findings import Finding, Severity
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.reply import read_reply
+from toolcert.runs.prose_of_0_1 import with_skip_kind
 from toolcert.runs.row_code import CODE_KEY, row_code
 
 DETAIL_MARK = b',"detail":'
@@ -48,6 +49,7 @@ class StoredExchange(Value):
     fault: Fault | None = None
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     response: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     response_text: str | None = None
     response_bytes: bytes | None = None
@@ -95,14 +97,16 @@ def _bare_reason(record: Record) -> str:
     if record.row is None or record.outcome is Outcome.SKIPPED or not record.reason:
         return record.reason
     if record.outcome is Outcome.FAILED:
-        return next((code for code in record.codes if record.reason.startswith(code)), "not as expected")
+        errors = (found.code for found in record.detail.findings if found.severity is Severity.ERROR)
+        return next((code for code in errors if not code.startswith("dataset.")), "not as expected")
     return next((code for code in record.codes if code.startswith("transport.")), record.outcome.value)
 
 
 def decode_head(line: bytes) -> Record:
     """The verdict fields of a line, without decoding its evidence."""
     end = line.find(DETAIL_MARK)
-    return msgspec.json.decode(line if end < 0 else line[:end] + b"}", type=Record)
+    record = msgspec.json.decode(line if end < 0 else line[:end] + b"}", type=Record)
+    return with_skip_kind(record) if record.outcome is Outcome.SKIPPED and record.skip is None else record
 
 
 def decode_record(line: bytes) -> Record:
@@ -148,6 +152,7 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
         fault=exchange.fault,
         attempts=exchange.attempts,
         notes=exchange.notes,
+        left_out=exchange.left_out,
         response=raw,
         response_text=text,
         response_bytes=other,
@@ -191,6 +196,7 @@ def _restore(stored: StoredExchange) -> Exchange:
         fault=stored.fault,
         attempts=stored.attempts,
         notes=stored.notes,
+        left_out=stored.left_out,
     )
 
 

@@ -229,5 +229,5 @@ def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) 
 def _first_fault(result: ProbeRun) -> str:
     """Why the first model that was asked gave nothing, for the one line that explains exit code 3."""
     unmeasured = [model for model in result.summary.models if model.counts.not_measured] or result.summary.models
-    reason = next((model.reason for model in unmeasured if model.reason), "no model could be asked.")
-    return reason.removeprefix("Not measured: ")
+    reasons = (cell.reason for model in unmeasured for cell in model.cells if cell.counts.not_measured)
+    return next(reasons, "") or next((model.reason for model in unmeasured), "no model could be asked.")

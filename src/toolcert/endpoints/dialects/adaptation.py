@@ -44,10 +44,10 @@ def refused_parameter(request: Request, error: ErrorText) -> str | None:
 def without_parameter(request: Request, parameter: str) -> Adapted:
     """The request without the parameter, or with its newer name, and the note that says so."""
     body: JsonObject = {name: value for name, value in request.body.items() if name != parameter}
-    other = _ANOTHER_NAME.get(parameter)
-    if other is not None and other not in body:
+    other = _ANOTHER_NAME.get(parameter, parameter)
+    renamed = other != parameter and other not in body
+    if renamed:
         body[other] = request.body[parameter]
-        note = f"sent {other} instead of {parameter}, which the server refuses"
-    else:
-        note = f"left out {parameter}, which the server refuses"
-    return Adapted(request=Request(body=body, kind=request.kind), note=note, parameter=parameter)
+    done = f"sent {other} instead of {parameter}" if renamed else f"left out {parameter}"
+    note = f"{done}, which the server refuses"
+    return Adapted(request=Request(body=body, kind=request.kind), note=note, parameter=parameter, renamed=renamed)

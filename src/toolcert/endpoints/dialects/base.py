@@ -18,6 +18,8 @@ class Adapted(Value):
     note: str
     parameter: str
     """What was refused; later requests for the model go without it from the start."""
+    renamed: bool
+    """Whether the parameter is sent under another name."""
 
 
 class Dialect(Protocol):

@@ -15,13 +15,13 @@ from toolcert.core.errors import (
     UnauthorisedError,
     UnreachableError,
 )
-from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.exchanges import Fault, FaultCause, FaultKind
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.dialects.error_answer import is_html, read_error_text
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
-from toolcert.http.url import PROXY_REMEDY, THE_PROXY
+from toolcert.http.url import PROXY_REMEDY
 from toolcert.protocol.unicode import NOT_JSON
 
 _KINDS = {
@@ -105,8 +105,6 @@ def _table(entry: JsonObject, name: str) -> dict[str, Any]:
 
 
 _TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
-_SPEAKS_NO_TLS = "WRONG_VERSION_NUMBER"
-"""OpenSSL's word for an answer that is not encrypted."""
 LOOK_CLOSER = "; `toolcert doctor` looks closer."
 _LONGEST = 30.0
 """Seconds: a list that takes longer than this will not come."""
@@ -173,11 +171,11 @@ def no_list(spec: EndpointSpec, url: str, response: HttpResponse) -> ListingErro
 
 
 def _remedy(fault: Fault) -> str:
-    if fault.kind is FaultKind.TLS and _SPEAKS_NO_TLS in fault.message:
+    if fault.cause is FaultCause.NO_TLS:
         return "Does the server speak TLS at all? If not, its address begins with http://."
     if fault.kind is FaultKind.TLS:
         return "Trust its certificate with --ca-bundle, or check the address."
-    if THE_PROXY in fault.message:
+    if fault.cause is FaultCause.PROXY:
         return PROXY_REMEDY
     return f"Check the address and that the server runs{LOOK_CLOSER}"
 

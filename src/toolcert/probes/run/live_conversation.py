@@ -157,6 +157,7 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
         model=case.model,
         outcome=result.outcome,
         reason=result.reason,
+        skip=result.skip,
         codes=tuple(dict.fromkeys(found.code for found in findings)),
         at=time.time(),
         probe=_facts(case, talk, result),

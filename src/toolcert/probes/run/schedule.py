@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-from toolcert.core.cases import Case, Outcome
+from toolcert.core.cases import Case, Outcome, Skip, SkipKind
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.sequential import SequentialTest
 from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
@@ -12,16 +12,12 @@ from toolcert.core.targets import ModelInfo
 from toolcert.probes.base import Probe
 
 FIRST = 5
-"""A model that does not call in so many iterations is not asked for more."""
-NO_CALL = f"no call in the first {FIRST} iterations"
-REFUSED = f"refused in the first {FIRST} iterations"
-DECIDED = "decided early"
-NEEDS = "needs "
-NOT_MEASURED = "not measured"
-"""Beginnings (and one end) of the reasons for skipping: what is recorded is told apart by them."""
+"""A model that makes no call in this many iterations is not asked for more."""
+_NO_CALL = Skip(kind=SkipKind.NO_CALL, reason=f"no call in the first {FIRST} iterations")
+_REFUSED = Skip(kind=SkipKind.REFUSED, reason=f"refused in the first {FIRST} iterations")
 
-MakeCase = Callable[[int, str], Case]
-"""From an iteration and the reason to skip it (or none) to its case."""
+MakeCase = Callable[[int, Skip | None], Case]
+"""From an iteration and why to skip it (or None) to its case."""
 
 
 class Track:
@@ -36,37 +32,42 @@ class Track:
         self._given = self._first
         self._waiting = set(range(1, self._first + 1))
         self._done: set[int] = set()
-        self._silent: dict[int, str] = {}
-        """Iterations without a call, with the reason to give when none comes at all."""
+        self._silent: dict[int, Skip] = {}
+        """Iterations without a call, with the skip that the others get when none calls at all."""
         self._opened = not staged
-        self._because = ""
+        self._skip: Skip | None = None
         self.passed = False
         self.measured = False
         self.unsupported = False
 
     def opening(self) -> list[Case]:
         """The cases that can be asked from the start."""
-        return [self._make(iteration, "") for iteration in range(1, self._first + 1)]
+        return [self._make(iteration, None) for iteration in range(1, self._first + 1)]
 
-    def skipped(self, reason: str) -> list[Case]:
+    def skipped(self, skip: Skip) -> list[Case]:
         """All cases, none of which is asked."""
-        self._because = reason
+        self._skip = skip
         self._waiting.clear()
         self._given = self._iterations
-        return [self._make(iteration, reason) for iteration in range(1, self._iterations + 1)]
+        return [self._make(iteration, skip) for iteration in range(1, self._iterations + 1)]
 
     @property
     def settled(self) -> bool:
         """Whether nothing more will come."""
         return not self._waiting and self._given == self._iterations
 
-    def unmet(self, name: str) -> str:
-        """Why what needs this probe is skipped."""
-        if self._because:
-            return f"{NEEDS}{name}, which {self._because}"
-        if self.measured:
-            return f"{NEEDS}{name}, which never passed"
-        return f"{NEEDS}{name}, which is {'unsupported' if self.unsupported else NOT_MEASURED}"
+    def unmet(self, name: str) -> Skip:
+        """Why the probes that need this one are skipped."""
+        kind = SkipKind.NEED_FAILED
+        if self._skip is not None:
+            kind, state = self._skip.kind, self._skip.reason
+        elif self.measured:
+            state = "never passed"
+        elif self.unsupported:
+            state = "is unsupported"
+        else:
+            kind, state = SkipKind.NEED_NOT_MEASURED, "is not measured"
+        return Skip(kind=kind, reason=f"needs {name}, which {state}")
 
     def after(self, record: Record) -> list[Case]:
         """The cases that a finished one releases."""
@@ -77,30 +78,30 @@ class Track:
         self._waiting.discard(record.probe.iteration)
         if self._given == self._iterations:
             return []
-        if reason := self._stop():
-            return self._give(range(self._given + 1, self._iterations + 1), reason)
-        return self._give(range(self._given + 1, self._given + 1 + self._wanted()), "")
+        if skip := self._stop():
+            return self._give(range(self._given + 1, self._iterations + 1), skip)
+        return self._give(range(self._given + 1, self._given + 1 + self._wanted()), None)
 
     def _note(self, record: Record, facts: ProbeFacts) -> None:
         self.passed |= record.outcome is Outcome.PASSED
         self.measured |= record.outcome.measured
         self.unsupported |= record.outcome is Outcome.UNSUPPORTED
         if record.outcome is Outcome.UNSUPPORTED:
-            self._silent[facts.iteration] = REFUSED
+            self._silent[facts.iteration] = _REFUSED
         elif facts.called is False:
-            self._silent[facts.iteration] = NO_CALL
+            self._silent[facts.iteration] = _NO_CALL
         elif record.outcome.measured or facts.called:
             self._opened = True
         if self._test is not None and record.outcome.measured:
             self._test.update(record.outcome is Outcome.PASSED)
 
-    def _stop(self) -> str:
-        """Why the rest is not asked, if so."""
+    def _stop(self) -> Skip | None:
+        """Why the rest is not asked; None where it is."""
         if not self._opened and len(self._silent) >= FIRST and not self._waiting:
-            return NO_CALL if NO_CALL in self._silent.values() else REFUSED
+            return _NO_CALL if _NO_CALL in self._silent.values() else _REFUSED
         if self._test is not None and self._test.decision is not None:
             return _decided(self._test)
-        return ""
+        return None
 
     def _wanted(self) -> int:
         """How many more iterations to ask now."""
@@ -110,21 +111,22 @@ class Track:
         enough = FIRST if self._opened else FIRST - len(self._silent)
         return max(0, min(left, enough - len(self._waiting)))
 
-    def _give(self, iterations: Iterable[int], reason: str) -> list[Case]:
-        cases = [self._make(iteration, reason) for iteration in iterations]
+    def _give(self, iterations: Iterable[int], skip: Skip | None) -> list[Case]:
+        cases = [self._make(iteration, skip) for iteration in iterations]
         if cases:
             self._given = cases[-1].iteration or self._given
-        if not reason:
+        if skip is None:
             # A resumed run may have measured some of these already.
             self._waiting.update({case.iteration or 0 for case in cases} - self._done)
         return cases
 
 
-def _decided(test: SequentialTest) -> str:
+def _decided(test: SequentialTest) -> Skip:
     decision = test.decision
     assert decision is not None
     word = "reaches" if decision.certainty is Certainty.PROVEN else "stays below"
-    return f"{DECIDED}: {decision.k} of {decision.n} shows that the rate {word} the threshold"
+    reason = f"decided early: {decision.k} of {decision.n} shows that the rate {word} the threshold"
+    return Skip(kind=SkipKind.DECIDED, reason=reason)
 
 
 class ProbePlan:
@@ -215,8 +217,8 @@ class ProbePlan:
         """One case for each probe of a model that cannot chat: it is in the report and is not asked."""
         for info in self._models[endpoint]:
             if not info.can_chat:
-                reason = info.why_not or "not a chat model"
-                yield from (_maker(endpoint, info.id, name)(1, reason) for name in self._probes)
+                skip = Skip(kind=SkipKind.NO_CHAT, reason=info.why_not or "not a chat model")
+                yield from (_maker(endpoint, info.id, name)(1, skip) for name in self._probes)
 
     def _dependents(self, target: tuple[str, str], name: str) -> Iterator[Case]:
         """What the state of one probe means for those that need it."""
@@ -250,7 +252,7 @@ class ProbePlan:
 
 
 def _maker(endpoint: str, model: str, probe: str) -> MakeCase:
-    def make(iteration: int, skip: str) -> Case:
+    def make(iteration: int, skip: Skip | None) -> Case:
         key = f"{endpoint}/{model}/{probe}/{iteration}"
         return Case(key=key, endpoint=endpoint, model=model, probe=probe, iteration=iteration, skip=skip)
 

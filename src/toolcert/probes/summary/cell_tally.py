@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from enum import StrEnum
 
 import msgspec
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.statistics import Rate, certainty, pass_all, pass_any, reaches
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import kind_of
-from toolcert.engine.local import LAST_FAULT
-from toolcert.probes.run.schedule import DECIDED, NEEDS, NO_CALL, NOT_MEASURED, REFUSED
 from toolcert.probes.summary.scorecard import Cell, CellState, Counts, Example, FindingCount, Latency, PassPower
 
 MOST_SAMPLES = 256
@@ -105,31 +102,13 @@ class FindingTally:
 
 
 POWERS = (2, 4, 8, 16)
-CUT_OFF = "the run was not finished"
+_CUT_OFF = "the run was not finished"
 _MOST_DETAILS = 8
 _MOST_FINGERPRINTS = 4
-
-
-class Skip(StrEnum):
-    """Why a case was skipped, as far as the score is concerned."""
-
-    STOPPED = "stopped"
-    """Enough was known without it."""
-    NEED_FAILED = "need failed"
-    NEED_UNKNOWN = "need not measured"
-    INAPPLICABLE = "inapplicable"
-    """The probe found that it does not apply to the model."""
-    UNASKED = "unasked"
-    """Nothing to do with the model: a limit on requests, an endpoint that is gone, a model that cannot chat."""
-
-
-def skip_of(record: Record) -> Skip:
-    """The kind of a skipped record."""
-    if record.probe is not None and record.probe.requests:
-        return Skip.INAPPLICABLE
-    if record.reason.startswith(NEEDS):
-        return Skip.NEED_UNKNOWN if record.reason.endswith(NOT_MEASURED) else Skip.NEED_FAILED
-    return Skip.STOPPED if record.reason.startswith((NO_CALL, REFUSED, DECIDED)) else Skip.UNASKED
+_STOPS = (SkipKind.NO_CALL, SkipKind.REFUSED, SkipKind.DECIDED)
+"""Enough was known without the case."""
+_UNASKED = (SkipKind.NO_CHAT, SkipKind.BUDGET, SkipKind.OUTAGE, None)
+"""The case says nothing about the model's way with tools, and could still be asked."""
 
 
 class CellTally:
@@ -140,8 +119,10 @@ class CellTally:
         self.outcomes: Counter[Outcome] = Counter()
         self.called: Counter[bool | None] = Counter()
         self.handled: Counter[bool | None] = Counter()
-        self.skips: Counter[Skip] = Counter()
+        self.skips: Counter[SkipKind | None] = Counter()
         self._skip_reasons: Counter[str] = Counter()
+        self._stop: Record | None = None
+        """The first record of an early stop."""
         self._unasked_because: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._first_try: Counter[Outcome] = Counter()
@@ -155,11 +136,12 @@ class CellTally:
         self.outcomes[record.outcome] += 1
         self._sightings.add(record)
         if record.outcome is Outcome.SKIPPED:
-            kind = skip_of(record)
-            self.skips[kind] += 1
+            self.skips[record.skip] += 1
             self._skip_reasons[record.reason] += 1
-            if kind is Skip.UNASKED:
-                self._unasked_because[record.reason.partition(LAST_FAULT)[0]] += 1
+            if record.skip in _STOPS:
+                self._stop = self._stop or record
+            elif record.skip in _UNASKED:
+                self._unasked_because[record.cause or record.reason] += 1
         elif record.outcome is not Outcome.PASSED:
             self._reasons[record.reason] += 1
         if record.probe is not None and record.outcome is not Outcome.SKIPPED:
@@ -187,7 +169,7 @@ class CellTally:
     @property
     def unasked(self) -> int:
         """Cases that could still be asked: beyond a limit on requests, or cut off with the run."""
-        return self.skips[Skip.UNASKED] + max(0, self._planned - self.outcomes.total())
+        return sum(self.skips[kind] for kind in _UNASKED) + max(0, self._planned - self.outcomes.total())
 
     @property
     def called_rate(self) -> Rate:
@@ -212,9 +194,11 @@ class CellTally:
             certainty=certainty(counts.passed, counts.measured, threshold),
             reliable=self.reliable(threshold),
             reason=self._reason(counts),
-            stopped=self._stopped(),
+            stopped="" if self._stop is None else self._stop.reason,
+            stopped_by=None if self._stop is None else self._stop.skip,
             unasked=self.unasked,
             unasked_because=self._why_unasked(),
+            cut_off=self._cut_off,
             pass_power=_powers(counts.passed, counts.measured),
             findings=tuple(self._sightings),
             latency=self._latency(),
@@ -234,16 +218,18 @@ class CellTally:
         if self._reasons:
             return _commonest(self._reasons)
         if counts.passed or not self._skip_reasons:
-            return "" if counts.total else CUT_OFF
+            return "" if counts.total else _CUT_OFF
         return _commonest(self._skip_reasons)
 
     def _why_unasked(self) -> str:
         if self._unasked_because:
             return _commonest(self._unasked_because)
-        return CUT_OFF if self.unasked else ""
+        return _CUT_OFF if self._cut_off else ""
 
-    def _stopped(self) -> str:
-        return next((reason for reason in self._skip_reasons if reason.startswith((NO_CALL, REFUSED, DECIDED))), "")
+    @property
+    def _cut_off(self) -> bool:
+        """Whether cases are missing for no other reason than that the run has not come to them."""
+        return bool(self.unasked) and not self._unasked_because
 
     def _latency(self) -> tuple[Latency, ...]:
         lines = (times.latency(f"turn {number}", samples=False) for number, times in enumerate(self._turns, start=1))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.values import Value
 from toolcert.probes.suites import Suite
-from toolcert.probes.summary.cell_tally import CellTally, Skip
+from toolcert.probes.summary.cell_tally import CellTally
 from toolcert.probes.summary.scorecard import Category, Cell, CellState, Recommendation, Score
 
 _ROUNDING = 1e-6
@@ -36,9 +36,9 @@ def earned_by(tally: CellTally, *, by_rates: bool = False) -> Earned | None:
 
 
 def _earned_by_skips(tally: CellTally) -> Earned | None:
-    if tally.skips[Skip.INAPPLICABLE]:
+    if tally.skips[SkipKind.NOT_APPLICABLE]:
         return None
-    return LOST if tally.skips[Skip.NEED_FAILED] else UNKNOWN
+    return LOST if tally.skips[SkipKind.NEED_FAILED] else UNKNOWN
 
 
 def _by_rates(tally: CellTally) -> Earned:

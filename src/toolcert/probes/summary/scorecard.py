@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
+from toolcert.core.cases import SkipKind
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import PROBE_THRESHOLD, Certainty, Rate
 from toolcert.core.targets import EndpointSpec
@@ -146,11 +147,15 @@ class Cell(Value):
     reason: str = ""
     """The most frequent reason for not passing, in words."""
     stopped: str = ""
-    """Why fewer iterations were asked than planned."""
+    """Why fewer iterations were asked than planned, in words."""
+    stopped_by: SkipKind | None = None
+    """The same as a value."""
     unasked: int = 0
     """Cases that were left out for a reason that has nothing to do with the model."""
     unasked_because: str = ""
-    """A limit on requests, or an endpoint that is gone."""
+    """A limit on requests, or an endpoint that is gone, in words."""
+    cut_off: bool = False
+    """The run ended, or was read, before it came to the unasked cases."""
     pass_power: tuple[PassPower, ...] = ()
     findings: tuple[FindingCount, ...] = ()
     latency: tuple[Latency, ...] = ()

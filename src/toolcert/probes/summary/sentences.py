@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from toolcert.core.cases import SkipKind
 from toolcert.core.findings import Severity
 from toolcert.core.gates import rules_out
 from toolcert.core.number_text import plural
 from toolcert.core.sequential import ERROR_BOUND
 from toolcert.diagnose import kind_of
-from toolcert.probes.run.schedule import DECIDED
 from toolcert.probes.suites import Suite
-from toolcert.probes.summary.cell_tally import CUT_OFF
 from toolcert.probes.summary.scorecard import Category, Cause, Cell, CellState, ModelSummary, ProbeSummary, Totals
 
 ALL_WELL = "Everything asked for works"
@@ -39,7 +38,7 @@ def headline(totals: Totals, suite: Suite) -> str:
 
 def incomplete_words(models: Sequence[ModelSummary]) -> str:
     """What stands before all else said of a run that was interrupted or killed, or still goes on."""
-    cells = [cell for model in models for cell in model.cells if cell.unasked_because == CUT_OFF]
+    cells = [cell for model in models for cell in model.cells if cell.cut_off]
     unasked = sum(cell.unasked for cell in cells)
     return f"Incomplete: {_cases(unasked)} not asked yet. So far: " if unasked else ""
 
@@ -101,14 +100,13 @@ def _declared_otherwise(models: Sequence[ModelSummary], *, several: bool) -> Ite
 def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
     """Cases that were planned and not asked, and why that is no loss, or is one."""
     cells = [cell for model in models if model.category is not Category.UNSUPPORTED for cell in model.cells]
-    decided = sum(cell.counts.skipped for cell in cells if cell.stopped.startswith(DECIDED))
+    decided = sum(cell.counts.skipped for cell in cells if cell.stopped_by is SkipKind.DECIDED)
     if decided:
         risk = f"the risk of a wrong decision is at most {100 * ERROR_BOUND:.0f} %"
         yield f"Decided early: {_cases(decided)} not asked; {risk}."
-    for reason in dict.fromkeys(cell.unasked_because for cell in cells if cell.unasked):
-        if reason == CUT_OFF:  # said before all else
-            continue
-        unasked = sum(cell.unasked for cell in cells if cell.unasked_because == reason)
+    unasked_cells = [cell for cell in cells if cell.unasked and not cell.cut_off]  # a cut is said before all else
+    for reason in dict.fromkeys(cell.unasked_because for cell in unasked_cells):
+        unasked = sum(cell.unasked for cell in unasked_cells if cell.unasked_because == reason)
         yield f"{_cases(unasked)} not asked: {reason.rstrip('.')}."
 
 
@@ -143,7 +141,7 @@ def _lost(cell: Cell, weights: Mapping[str, float]) -> float:
 
 def _sentence(cell: Cell) -> str:
     reason = cell.reason or "fails"
-    if cell.stopped and not cell.counts.passed and not cell.stopped.startswith(DECIDED):
+    if cell.stopped and not cell.counts.passed and cell.stopped_by is not SkipKind.DECIDED:
         return _capital(f"{cell.stopped}; {reason}")
     if cell.state is CellState.NOT_MEASURED:
         return _capital(f"{'not measured' if cell.counts.total else 'not asked'}: {reason}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.cases import Case, Outcome
+from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.exchanges import Exchange, FaultKind
 from toolcert.core.findings import DATASET, Finding, Severity
 from toolcert.core.records import Detail, Record, RowFacts
@@ -165,7 +165,8 @@ def refuse_row(row: Row, *problems: Finding) -> Record:
     reason = kind_of(found[0].code).title
     facts = RowFacts(index=row.index, content=row.content, attempts=0, tags=row.tags, id=row.id)
     detail = Detail(findings=found, expected=row.expected)
-    return _record(row, facts, Outcome.SKIPPED, reason, detail=detail, at=time.time())
+    record = _record(row, facts, Outcome.SKIPPED, reason, detail=detail, at=time.time())
+    return msgspec.structs.replace(record, skip=SkipKind.BAD_ROW)
 
 
 def _compare_with_expected(row: Row, reply: Reply, calls: tuple[CallJudgement, ...]) -> ExpectationCheck:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.findings import DATASET, EXAMPLES, Finding, Severity
 from toolcert.core.manifest import Manifest
@@ -16,7 +16,6 @@ from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics import Rate
 from toolcert.diagnose import kind_of
-from toolcert.engine.local import LAST_FAULT
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
 from toolcert.verification.summary.breakdown import OTHERS, Kind, Kinds, Moments, Slices, ToolTallies
@@ -99,8 +98,8 @@ class Tally:
             self.not_measured_by[_cause(record)] += 1
         elif record.outcome is Outcome.UNSUPPORTED:
             _count_name(self.unsupported_by, record.reason, 1)
-        elif not record.codes:  # skipped, and not for a fault of the line itself
-            _count_name(self.not_asked, record.reason.partition(LAST_FAULT)[0], 1)
+        elif record.skip is not SkipKind.BAD_ROW:
+            _count_name(self.not_asked, record.cause or record.reason, 1)
 
     def wants_evidence(self, head: Record) -> bool:
         """Whether the findings of this record are needed as examples, not only counted."""
