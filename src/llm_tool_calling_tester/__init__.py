@@ -1,4 +1,4 @@
-"""llm-tool-calling-tester, as its users know it, on top of toolcert."""
+"""The command and library of llm-tool-calling-tester, implemented with toolcert."""
 
 from llm_tool_calling_tester.models import (
     ChatCompletionRequest,

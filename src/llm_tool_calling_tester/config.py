@@ -1,4 +1,4 @@
-"""Defaults, variables, weights and thresholds. A test is added by a method and an entry in the weights."""
+"""Defaults, variables, weights and thresholds. To add a test, add a method and a weight."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ API_KEY_VARIABLE = "MODEL_TESTER_API_KEY"
 TIMEOUT_VARIABLE = "MODEL_TESTER_TIMEOUT"
 MAX_WORKERS_VARIABLE = "MODEL_TESTER_MAX_WORKERS"
 DB_VARIABLES = "MODEL_TESTER_DB_"
-"""The beginning of variables that were never used; they are accepted and named as unused."""
+"""Prefix of variables that were never used; they are accepted and reported as unused."""
 
 API_BASE_URL = "http://localhost:8317/v1"
 REQUEST_TIMEOUT = 30.0
@@ -25,8 +25,8 @@ PROBES = {
     "json_mode": "json_mode",
     "streaming_tool_calls": "streaming",
 }
-"""The tests and toolcert's names of them."""
+"""The tests, and the probes of toolcert that do them."""
 AUTONOMOUS_AGENT_WEIGHTS: dict[str, float] = {test: SUITES["agent"].weights[probe] for test, probe in PROBES.items()}
-"""Points by test, in the order the tests are run and shown."""
+"""Points by test, in the order in which tests are run and shown."""
 RECOMMENDED_THRESHOLD = SUITES["agent"].recommended or 90.0
 PARTIAL_THRESHOLD = SUITES["agent"].partial

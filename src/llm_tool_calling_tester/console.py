@@ -1,4 +1,4 @@
-"""The summary on the console; the tests shown are those with a weight."""
+"""The console summary; it shows the tests that have a weight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CATEGORIES = (
 
 
 def summary_lines(summary: TestSummary, results: Sequence[ModelTestResults], tests: Sequence[str]) -> Iterator[str]:
-    """Categories, every model, statistics, and the best."""
+    """Categories, all models, statistics, and the best models."""
     yield f"Tested {summary.tested_models} of {summary.total_models} models at {summary.api_endpoint}"
     yield from _categories(summary)
     yield ""

@@ -69,7 +69,7 @@ async def _test_all(runner: ModelTestRunner, pattern: str | None) -> list[ModelT
 
 
 def _refuse_nothing(runner: ModelTestRunner, results: list[ModelTestResults]) -> None:
-    """A run that says nothing about any model does not end with success."""
+    """Fail if no model was tested or nothing could be measured."""
     if not results:
         remedy = "Check --filter; --include-gpt takes models with gpt in their id."
         raise UsageError(f"none of the {len(runner.left_out)} listed models was tested.", remedy=remedy)

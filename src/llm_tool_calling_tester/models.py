@@ -9,9 +9,9 @@ from toolcert.core.values import JsonObject, Value
 
 
 class TestStatus(StrEnum):
-    """What became of a test."""
+    """The outcome of a test."""
 
-    __test__ = False  # for pytest, which collects by name
+    __test__ = False  # or pytest would collect the class by its name
     PASSED = "passed"
     FAILED = "failed"
     ERROR = "error"
@@ -66,7 +66,7 @@ class ChatMessage(Value):
 
 
 class ChatCompletionRequest(Value):
-    """A request; what is at its default is not sent."""
+    """A request; fields at their default are not sent."""
 
     model: str
     messages: list[ChatMessage]

@@ -1,4 +1,4 @@
-"""Testing every model of an endpoint: the plan for toolcert's engine, and what is reported."""
+"""Test every model of an endpoint with toolcert's engine, and report."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from toolcert.version import __version__
 
 
 class TestPlan:
-    """Every test of every model; what an interrupted run has measured is passed over."""
+    """Every test of every model, without those that an interrupted run has already measured."""
 
-    __test__ = False  # for pytest, which collects by name
+    __test__ = False  # or pytest would collect the class by its name
 
     def __init__(self, models: Sequence[ModelInfo], tests: Sequence[str], measured: Container[str] = ()) -> None:
         self._models = models
@@ -64,7 +64,7 @@ class TestPlan:
 
 
 class TestWork:
-    """Does a test through the tester's method of that name."""
+    """Runs a test by calling the tester's method of that name."""
 
     __test__ = False
 
@@ -110,11 +110,11 @@ class ModelTestRunner:
         return config.QUICK_TESTS if self.quick else tuple(config.AUTONOMOUS_AGENT_WEIGHTS)
 
     async def fetch_models(self) -> list[ModelInfo]:
-        """The models the API lists."""
+        """The models that the API lists."""
         return await self.tester.session.models()
 
     def filter_models(self, models: Sequence[ModelInfo], pattern: str | None = None) -> list[ModelInfo]:
-        """The models to test; those left out are remembered with the reason."""
+        """The models to test; the others are recorded with the reason."""
         wanted = compile_filter(pattern)
         self.left_out = {info.id: reason for info in models if (reason := self._why_left_out(info, wanted))}
         return [info for info in models if info.id not in self.left_out]
@@ -127,13 +127,13 @@ class ModelTestRunner:
         return ""
 
     def calculate_score(self, tests: Mapping[str, TestResult]) -> float:
-        """Points of the passed tests; what was not measured counts 0."""
+        """Points of the passed tests; a test that was not measured gives 0."""
         weights = config.AUTONOMOUS_AGENT_WEIGHTS
         passed = [name for name, result in tests.items() if result.status is TestStatus.PASSED]
         return round(100 * sum(weights.get(name, 0.0) for name in passed) / sum(weights.values()), 2)
 
     def get_recommendation(self, score: float) -> str:
-        """The category of a score; one passed test shows tool calling, but can recommend nobody."""
+        """The category of a score; a single passed test is not enough for a recommendation."""
         if score >= config.RECOMMENDED_THRESHOLD:
             return "recommended"
         if score >= config.PARTIAL_THRESHOLD or (self.quick and score > 0):
@@ -146,7 +146,7 @@ class ModelTestRunner:
         return self._results(info, await self.tester.run_all_tests(info.id, self.tests))
 
     async def run_tests(self, models: Sequence[ModelInfo], handlers: Sequence[Handler] = ()) -> list[ModelTestResults]:
-        """All tests of all models, as many at once as there are workers; no model is ever missing."""
+        """All tests of all models, in parallel; every model has a result."""
         folder = unfinished_run(self.output_dir / "runs", self.tester.endpoint)
         with hold(folder) as lock:
             await self._run_in(folder, lock, models, handlers)
@@ -189,7 +189,7 @@ class ModelTestRunner:
         )
 
     def generate_summary(self, results: Sequence[ModelTestResults]) -> TestSummary:
-        """The figures over all models; best score first, then the quickest."""
+        """The figures over all models; sorted by score, then by time."""
         ranked = sorted(results, key=lambda one: (-one.overall_score, one.total_latency_ms))
         by_category = {
             name: [one.model_id for one in ranked if one.recommendation == name]
@@ -210,7 +210,7 @@ class ModelTestRunner:
         click.echo("\n".join(summary_lines(self.generate_summary(results), results, self.tests)))
 
     def save_json_report(self, results: Sequence[ModelTestResults]) -> Path:
-        """Write the report and say where it is."""
+        """Write the report and return its path."""
         stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
         path = self.output_dir / f"model_capabilities_{stamp}.json"
         report = FullReport(summary=self.generate_summary(results), results=list(results), metadata=self._metadata())
@@ -247,8 +247,8 @@ def _statistics(test: str, results: Sequence[ModelTestResults]) -> dict[str, int
 
 
 def compile_filter(pattern: str | None) -> re.Pattern[str] | None:
-    """The filter, or an error that names it."""
+    """Compile the filter, or raise an error that names it."""
     try:
         return None if pattern is None else re.compile(pattern, re.IGNORECASE)
     except re.error as error:
-        raise UsageError(f"--filter {pattern!r} is no regular expression: {error}.") from None
+        raise UsageError(f"--filter {pattern!r} is not a regular expression: {error}.") from None

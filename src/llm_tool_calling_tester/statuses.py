@@ -1,4 +1,4 @@
-"""From a record of toolcert to a test result and back."""
+"""Convert records of toolcert to test results and back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BACK = {
 
 
 def result_of(record: Record, test: str) -> TestResult:
-    """What a record says in this tool's words."""
+    """Convert a record to a test result."""
     exchanges = record.detail.exchanges
     kind = exchanges[-1].fault.kind if exchanges and exchanges[-1].fault is not None else None
     status = _OUTCOMES[record.outcome]
@@ -46,7 +46,7 @@ def result_of(record: Record, test: str) -> TestResult:
 
 
 def record_of(result: TestResult, case: Case, evidence: Detail) -> Record:
-    """A result as the engine wants it; the result itself travels in its figures."""
+    """Convert a test result to a record; the record carries the result in its figures."""
     settled = result.details.get("measured", True) or result.status is TestStatus.SKIPPED
     outcome = _BACK[result.status] if settled else Outcome.NOT_MEASURED
     return Record(
@@ -63,7 +63,7 @@ def record_of(result: TestResult, case: Case, evidence: Detail) -> Record:
 
 
 def result_in(record: Record) -> TestResult:
-    """The result a record carries; a case that was never asked carries its reason only."""
+    """The test result in a record; a case that was never asked has only a reason."""
     carried = record.detail.figures.get("result")
     if carried is not None:
         return msgspec.convert(carried, TestResult)

@@ -1,4 +1,4 @@
-"""The tests. Each is a probe of toolcert; a test of your own is one more `test_*` method and its weight."""
+"""The tests. Each is a probe of toolcert. To add your own, add a `test_*` method and its weight."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAME = "api"
 
 
 class ModelTester:
-    """Asks one endpoint; the methods are coroutines. Use it in an `async with` block, or close it yourself."""
+    """Tests models of one endpoint; the methods are coroutines. Use it in an `async with` block, or close it."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class ModelTester:
             concurrency=max_workers,
         )
         self.evidence: dict[tuple[str, str], Detail] = {}
-        """What was asked and answered, by model and test, until somebody takes it."""
+        """Exchanges by model and test, until the runner collects them."""
         self.watching: dict[tuple[str, str], OnAttempt] = {}
-        """Who wants to know of each attempt, by model and test."""
+        """Callbacks for each attempt, by model and test."""
         self._session: EndpointSession | None = None
 
     @property
@@ -83,7 +83,7 @@ class ModelTester:
             self._session = None
 
     async def chat_completion(self, request: ChatCompletionRequest | dict[str, Any]) -> dict[str, Any]:
-        """The answer to one request, with retries; of a stream, the answer its chunks make."""
+        """Answer one request, with retries; a stream is assembled into one answer."""
         body = request if isinstance(request, dict) else msgspec.to_builtins(request)
         exchange = await self.session.ask(Request(body=body))
         if exchange.fault is not None:
@@ -94,7 +94,7 @@ class ModelTester:
         return answer
 
     def _stream_response(self, reply: Reply) -> dict[str, Any]:
-        """A stream as the answer in one piece it stands for."""
+        """Assemble a stream into one answer."""
         return reply.as_completion()
 
     async def test_basic_tool_calling(self, model: str) -> TestResult:
@@ -110,7 +110,7 @@ class ModelTester:
         return await self._probe("multi_tool_calling", MultiTool(CITY), model)
 
     async def test_json_mode(self, model: str) -> TestResult:
-        """An object with name, age and city; by response_format, or plainly where that is refused."""
+        """An object with name, age and city; with response_format, or without it if that is refused."""
         return await self._probe("json_mode", JsonMode(), model)
 
     async def test_streaming_tool_calls(self, model: str) -> TestResult:
@@ -135,4 +135,4 @@ class ModelTester:
 
 
 def _nobody(_attempt: Attempt) -> None:
-    """Nobody wants to know."""
+    """Ignore the attempt."""

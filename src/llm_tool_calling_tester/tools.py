@@ -1,4 +1,4 @@
-"""The tools the tests offer, and what they answer."""
+"""The tools that the tests offer, and their results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def get_test_tools() -> list[dict[str, Any]]:
 
 
 def get_mock_tool_response(tool_name: str, arguments: dict[str, Any] | None = None) -> str:
-    """What a tool answers, as JSON; the arguments are repeated in it."""
+    """The result of a tool as JSON; it repeats the arguments."""
     if tool_name not in _MOCKS:
         return json.dumps({"error": f"there is no tool {tool_name}"})
     return json.dumps({**(arguments or {}), **_MOCKS[tool_name]})

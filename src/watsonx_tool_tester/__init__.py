@@ -1,4 +1,4 @@
-"""watsonx-tool-tester, as its users know it, on top of toolcert."""
+"""The command and library of watsonx-tool-tester, implemented with toolcert."""
 
 from toolcert.version import __version__
 from watsonx_tool_tester.clients import BaseClient, LiteLLMClient, WatsonXClient

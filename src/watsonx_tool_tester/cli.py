@@ -29,7 +29,7 @@ def main() -> NoReturn:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What went wrong and what to do, on one line, with exit code 1."""
+    """Print an error and its remedy on one line and exit with 1."""
     try:
         yield
     except ToolcertError as error:
@@ -123,7 +123,7 @@ def run_tests(context: click.Context, /, **given: Any) -> None:
 
 
 def _test(config: Config) -> ModelTester:
-    make_client(config).endpoint()  # says what is missing before anything else is said
+    make_client(config).endpoint()  # fails early if a setting is missing
     with progress(f"watsonx-tool-tester {config.client_type}", stderr_console()) as display:
         tester = ModelTester(config, [display])
         results = tester.test_all_models()

@@ -1,4 +1,4 @@
-"""The two synchronous clients: each is an endpoint of toolcert with this tool's names for its settings."""
+"""The two synchronous clients: each makes an endpoint of toolcert from this tool's settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def done_here(work: Callable[[], Result]) -> Result:
-    """The result of `work`; in notebooks and async functions it is done in a thread of its own."""
+    """Wait for `work`; inside a running event loop (notebooks) it runs in its own thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -28,17 +28,17 @@ def done_here(work: Callable[[], Result]) -> Result:
 
 
 class BaseClient(ABC):
-    """Where to ask, and with what."""
+    """A client for one service."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
 
     @abstractmethod
     def endpoint(self) -> Endpoint:
-        """The endpoint; ConfigurationError names what is missing."""
+        """The endpoint; raises ConfigurationError if a setting is missing."""
 
     def list_models(self) -> list[ModelInfo]:
-        """The models the server lists; a listing that fails is an error, never an invented model."""
+        """The models that the server lists; raises if it cannot list them."""
         endpoint = self.endpoint()
         return done_here(lambda: models(endpoint))
 
@@ -47,7 +47,7 @@ class BaseClient(ABC):
         return [info.id for info in self.list_models()]
 
     def validate_credentials(self) -> bool:
-        """True when the server accepts them; otherwise an error says what to do."""
+        """Return True if the server accepts the credentials; otherwise raise an error with a remedy."""
         self.list_models()
         return True
 
@@ -93,7 +93,7 @@ class LiteLLMClient(BaseClient):
 
 
 def make_client(config: Config) -> BaseClient:
-    """The client the settings name."""
+    """The client that the settings ask for."""
     return WatsonXClient(config) if config.client_type is ClientType.WATSONX else LiteLLMClient(config)
 
 

@@ -1,4 +1,4 @@
-"""Every setting once: its name, its variable, its default, and how text becomes its value."""
+"""All settings: name, environment variable, default, and how a text is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.endpoints.dialects.watsonx import DEFAULT_VERSION
 
 RELIABILITY_THRESHOLD = PROBE_THRESHOLD
-"""From this rate on, inclusive, both calling and handling count as reliable."""
+"""Calling and handling count as reliable from this rate on."""
 SORTS = ("name", "tool_call_time", "response_time", "total_time")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _OWN_NAMES = {
@@ -24,13 +24,13 @@ _OWN_NAMES = {
     "--iam-url": "WATSONX_IAM_URL",
     "--project-id": "--watsonx-project-id",
 }
-"""What toolcert's advice calls settings that have another name here."""
+"""toolcert's names of settings, and the names they have here."""
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
 
 def in_own_names(advice: str) -> str:
-    """Advice of toolcert with this tool's options in it."""
+    """Replace the option names of toolcert in a remedy by those of this tool."""
     return re.sub(r"(?<![\w-])--[a-z-]+", lambda flag: _OWN_NAMES.get(flag[0], flag[0]), advice)
 
 
@@ -72,7 +72,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 class Setting(NamedTuple):
-    """One setting; `read` raises ValueError with what it expected."""
+    """One setting; `read` raises ValueError with the expected form."""
 
     name: str
     variables: tuple[str, ...]
@@ -109,7 +109,7 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 class Config:
-    """The settings of a test: what is not given comes from the environment, `.env`, or the defaults."""
+    """The settings of a test; those not given come from the environment, `.env` or the defaults."""
 
     client_type: ClientType
     watsonx_url: str | None
@@ -159,19 +159,19 @@ class Config:
 
     @property
     def html_path(self) -> str | None:
-        """Where the HTML report goes."""
+        """The path of the HTML report."""
         if self.html_output is True:
             return self.output
         return self.html_output or None
 
     @property
     def json_path(self) -> str | None:
-        """Where the JSON goes: `--html-output` without a path takes the place of it."""
+        """The path of the JSON report; `--html-output` without a path takes `--output` for the HTML report."""
         return None if self.html_output is True else self.output
 
     @property
     def keeps_logs(self) -> bool:
-        """Whether the log folder is used at all."""
+        """Whether the log folder is used."""
         return self.debug or "log_dir" in self.sources
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class Config:
 
 
 def _environment() -> dict[str, str]:
-    """The environment over `.env` in the working directory."""
+    """`.env` of the working directory, overridden by the environment."""
     file = Path(".env")
     try:
         values = dotenv_values(file) if file.is_file() else {}

@@ -1,4 +1,4 @@
-"""The history files: read, completed by a run, cut to the days that are kept, and written whole."""
+"""The history files: read, extended by a run, limited to the days that are kept, and written again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
 
 
 def save_history(run: ProbeRun, config: Config) -> None:
-    """Put a run into the three files; a later run of the day takes the place of an earlier one."""
+    """Add a run to the three files; it replaces an earlier run of the same day."""
     folder = Path(config.history_dir)
     day = day_of(run.summary.started_at)
     with _scratch_store() as (store, location):
@@ -40,7 +40,7 @@ def save_history(run: ProbeRun, config: Config) -> None:
 
 
 def section(config: Config) -> Section:
-    """The history files as a part of the HTML page."""
+    """The history section of the HTML report."""
     from toolcert.reports.history.html import history_section
 
     with _scratch_store() as (store, _):
@@ -50,7 +50,7 @@ def section(config: Config) -> Section:
 
 @contextmanager
 def _scratch_store() -> Iterator[tuple[HistoryStore, str]]:
-    """A store for a moment: the files are the history."""
+    """A temporary store, filled from the files."""
     with TemporaryDirectory(prefix="watsonx-tool-tester-") as scratch:
         location = str(Path(scratch) / "history.sqlite")
         with HistoryStore(location) as store:
@@ -62,7 +62,7 @@ def _first_day(last: str, days: int) -> str:
 
 
 def _evidence(run: ProbeRun, config: Config) -> Mapping[str, dict[str, Any]]:
-    """What each model was asked and answered in its first iteration that was answered at all."""
+    """The raw request and answer of each model, from its first iteration with an answer."""
     asked = {"client": config.client_type.value, "iterations": config.iterations, "threshold": RELIABILITY_THRESHOLD}
     found = {one.model: {"model_version": one.model, "actual_result": one.reason} for one in run.summary.models}
     for record in RunReader(Path(run.folder)).records():

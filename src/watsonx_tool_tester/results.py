@@ -1,4 +1,4 @@
-"""Results in this tool's shapes: dictionaries, JSON, and the HTML page of toolcert."""
+"""Results in the forms of this tool: dictionaries and JSON, and the HTML report of toolcert."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _TIMES = {
 
 
 class ResultHandler:
-    """Shows results and writes them to files."""
+    """Prints results and writes them to files."""
 
     def __init__(self, iterations: int) -> None:
         self.iterations = iterations
 
     def show(self, results: Sequence[dict[str, Any]]) -> None:
-        """The table and the summary blocks on stdout."""
+        """Print the table and the summary."""
         click.echo("\n".join([*table_lines(results, self.iterations), "", *summary_lines(results, self.iterations)]))
 
     def save_json(self, results: Sequence[dict[str, Any]], path: str) -> None:
@@ -43,12 +43,12 @@ class ResultHandler:
         write_whole(Path(path), [json.dumps(content, indent=2, ensure_ascii=False).encode(), b"\n"])
 
     def save_html(self, run: ProbeRun, path: str, *, sort: str = "name", extras: Extras | None = None) -> None:
-        """The page toolcert makes of the run."""
+        """Write the HTML report of toolcert."""
         write_reports("probe", in_order(run.summary, sort), {"html": path}, extras or Extras(run=run.folder))
 
 
 def in_order(summary: ProbeSummary, sort: str) -> ProbeSummary:
-    """The models in the order asked for; missing values last."""
+    """Sort the models; those without the value come last."""
     return phrases.in_order(summary, _SORTS.get(sort, sort))
 
 
@@ -76,14 +76,14 @@ def _result(model: ModelSummary, records: list[Record], started_at: float) -> di
 
 
 def _support(model: ModelSummary, cell: Cell) -> bool | None:
-    """None where nothing could be measured: silence is no answer of the model."""
+    """Whether the model calls tools, or None if that was not measured."""
     if cell.called.k:
         return True
     return None if model.category is Category.NOT_MEASURED else False
 
 
 def details_of(model: ModelSummary, cell: Cell) -> str:
-    """The real reason, how often it was met, and what was left out of the rates."""
+    """The reason of failure, how often it occurred, and what the rates leave out."""
     counts, reason = cell.counts, in_own_names(cell.reason or model.reason)
     if counts.passed and counts.passed == counts.total:
         return "calls the tool and uses its result"

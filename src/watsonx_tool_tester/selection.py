@@ -1,4 +1,4 @@
-"""Which of the listed models are tested."""
+"""Select the listed models that are tested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from watsonx_tool_tester.config import Config
 
 
 def select(listed: Sequence[ModelInfo], config: Config, filter_model: str | None = None) -> list[ModelInfo]:
-    """The models whose id holds the wanted text, without those that are excluded."""
+    """The models whose id contains the wanted text and that are not excluded."""
     wanted = (filter_model or config.model or "").lower()
     ids = {info.id for info in listed}
     unwanted = excluded([*config.exclude_models, *patterns_in(config.exclude_file)], ids)
@@ -25,7 +25,7 @@ def select(listed: Sequence[ModelInfo], config: Config, filter_model: str | None
 
 
 def excluded(patterns: Sequence[str], ids: Collection[str]) -> set[str]:
-    """The ids that a pattern names; one that is no id is a regular expression."""
+    """The ids that a pattern excludes: an exact id, otherwise a regular expression."""
     found: set[str] = set()
     for pattern in patterns:
         compiled = compile_pattern(pattern)
@@ -34,17 +34,17 @@ def excluded(patterns: Sequence[str], ids: Collection[str]) -> set[str]:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """The pattern, or an error that names it."""
+    """Compile the pattern, or raise an error that names it."""
     try:
         return re.compile(pattern)
     except re.error as error:
         raise ConfigurationError(
-            f"the exclusion {pattern!r} is no regular expression: {error}.", remedy="Correct or escape it."
+            f"the exclusion {pattern!r} is not a regular expression: {error}.", remedy="Correct or escape it."
         ) from None
 
 
 def patterns_in(file: str | None) -> list[str]:
-    """One pattern a line; what follows a # at the start of a line or after a space is a comment."""
+    """Read one pattern per line; a # at the start of a line or after a space begins a comment."""
     if file is None:
         return []
     try:

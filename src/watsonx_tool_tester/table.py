@@ -1,4 +1,4 @@
-"""The table and the four blocks below it, with the figures over all models that were measured."""
+"""The results table and the four summary blocks below it, over all measured models."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def is_full(result: Result) -> bool:
 
 
 def is_unknown(result: Result) -> bool:
-    """Calling, or what comes after a call, could not be measured."""
+    """Whether calling or handling could not be measured."""
     return result["tool_call_support"] is None or bool(
         result["tool_call_support"] and result["handles_response"] is None
     )
 
 
 def _performance_figures(full: Sequence[Result]) -> dict[str, Any]:
-    """Of fully successful models only."""
+    """Average times of fully successful models."""
     fastest = min(full, key=lambda result: result["response_times"]["total_time"], default=None)
     return {
         "average_tool_call_time": _mean(result["response_times"]["tool_call_time"] for result in full),
@@ -81,7 +81,7 @@ _MARKS = {True: "✅", False: "❌", None: "n/a"}
 
 
 def table_lines(results: Sequence[Result], iterations: int) -> list[str]:
-    """One line per model under the heads; nothing is cut."""
+    """The table: a header and one line per model, never shortened."""
     heads = ("MODEL", "TOOL SUPPORT", "HANDLED", f"RELIABILITY ({iterations}x)", "CALL TIME", "RESP TIME", "TOTAL TIME")
     rows = [(*heads, "DETAILS"), *(_row(result) for result in results)]
     widths = [max(width_of(row[column]) for row in rows) for column in range(len(heads))]
@@ -89,7 +89,7 @@ def table_lines(results: Sequence[Result], iterations: int) -> list[str]:
 
 
 def reliability_cell(result: Result) -> str:
-    """The one verdict of a row, with the true counts."""
+    """The verdict of a row, with its counts."""
     one = result["reliability"]
     if result["tool_call_support"] is None:
         return "not measured"
@@ -103,7 +103,7 @@ def reliability_cell(result: Result) -> str:
 
 
 def summary_lines(results: Sequence[Result], iterations: int) -> list[str]:
-    """The blocks; reliability only where there is more than one iteration."""
+    """The summary blocks; reliability only with more than one iteration."""
     summary = summary_of(results, iterations)
     blocks = [_basic(summary), _performance(summary["performance"])]
     if iterations > 1:

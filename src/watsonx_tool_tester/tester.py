@@ -1,4 +1,4 @@
-"""Testing models: toolcert's `hello` suite, in this tool's words, with its log."""
+"""Test models with toolcert's `hello` suite, and log in this tool's format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILE = "tool_test.log"
 
 @contextmanager
 def event_log(config: Config) -> Iterator[Handler]:
-    """A handler of events that logs them to stderr and, where the log folder is used, to a file in it."""
+    """Logs events to stderr and, if the log folder is used, to a file in it."""
     outputs = _outputs(config)
     LOGGER.setLevel(logging.DEBUG if config.debug else config.log_level)
     for output in outputs:
@@ -63,22 +63,22 @@ def _log(event: Event) -> None:
 
 
 class ModelTester:
-    """Tests models one after another or all together; every call is synchronous."""
+    """Tests one model or all; every method is synchronous."""
 
     def __init__(self, config: Config, handlers: Sequence[Handler] = ()) -> None:
         self.config = config
         self.client = make_client(config)
         self.last: ProbeRun | None = None
-        """The last run in toolcert's own form, for reports."""
+        """The last run as toolcert's summary, for reports."""
         self._handlers = handlers
         self._scratch: TemporaryDirectory[str] | None = None
 
     def get_available_models(self) -> list[str]:
-        """The ids the server lists."""
+        """The ids that the server lists."""
         return self.client.get_available_models()
 
     def validate_credentials(self) -> bool:
-        """True when the server accepts them; otherwise an error says what to do."""
+        """Return True if the server accepts the credentials; otherwise raise an error with a remedy."""
         return self.client.validate_credentials()
 
     def test_model(self, model: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class ModelTester:
             return await ProbeJob([endpoint], sessions, {name: chosen}, options).run(handlers)
 
     def _folder(self, endpoint: Endpoint) -> str:
-        """Where the evidence goes: kept where logs are kept, and there an interrupted run is gone on with."""
+        """The run folder. It is kept if logs are kept, and then an interrupted run is resumed there."""
         if self.config.keeps_logs:
             return str(unfinished_run(Path(self.config.log_dir), endpoint, iterations=self.config.iterations))
         self._scratch = TemporaryDirectory(prefix="watsonx-tool-tester-")

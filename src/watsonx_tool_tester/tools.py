@@ -1,4 +1,4 @@
-"""The tool the models are tested with; the question itself is toolcert's probe `hello_world`."""
+"""The tool that models are tested with; the test is toolcert's probe `hello_world`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolcert.probes.calling.hello_world import GREETINGS, HELLO_WORLD, greet
 
 
 class BaseTool(ABC):
-    """A tool with its definition, its work, and the greeting or value to look for in an answer."""
+    """A tool: its definition, its function, and the text that a correct answer contains."""
 
     @property
     @abstractmethod

@@ -71,12 +71,12 @@ def test_a_key_is_demanded_and_never_kept() -> None:
 def test_a_rate_limit_says_when_to_come_back() -> None:
     now = [100.0]
     limit = RateLimit(2, 60.0, clock=lambda: now[0])
-    assert (limit.strike(), limit.strike()) == (None, None)
-    struck = limit.strike()
-    assert struck is not None
-    assert struck.headers["retry-after"] == "60.001"
+    assert (limit.failure(), limit.failure()) == (None, None)
+    failure = limit.failure()
+    assert failure is not None
+    assert failure.headers["retry-after"] == "60.001"
     now[0] += 61
-    assert limit.strike() is None
+    assert limit.failure() is None
 
 
 def test_more_at_once_than_the_capacity_is_overload() -> None:

@@ -1,4 +1,4 @@
-"""What is behind every face of a simulated vendor: models, pace, limits, outages, and the log."""
+"""What all simulated vendors share, whatever their protocol: models, delays, limits, outages and the request log."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class Latency(Value):
 
     low: float = 0.0
     high: float = 0.0
-    """Equal to `low` for a fixed time; otherwise the time lies between."""
+    """Equal to `low` for a fixed time; otherwise each time is drawn between the two."""
     tail: float = 0.0
-    """Spread of a log-normal factor around it: 0.5 makes a few answers several times as slow."""
+    """Spread of a log-normal factor: 0.5 makes a few answers several times as slow."""
 
     def seconds(self, dice: random.Random) -> float:
-        """The time for one answer."""
+        """Draw the delay of one answer."""
         base = self.low if self.high <= self.low else dice.uniform(self.low, self.high)
         return base * dice.lognormvariate(0.0, self.tail) if self.tail else base
 
 
 def latency(given: float | str | Latency) -> Latency:
-    """`0.2`, `"0.1-0.5"` (a range) or `"0.2~0.5"` (0.2 with a tail of 0.5)."""
+    """Read a delay: `0.2`, `"0.1-0.5"` (a range) or `"0.2~0.5"` (0.2 with a log-normal spread of 0.5)."""
     if isinstance(given, Latency):
         return given
     text = str(given)
@@ -67,21 +67,21 @@ KINDS = ("429", "500", "502", "503", "504", "529", "reset", "timeout")
 
 
 class Outage:
-    """A window of failing answers: from one request on, for so many of them or until it is lifted."""
+    """Failing requests: `after` requests pass, the next `count` fail, or all of them until the outage is ended."""
 
     def __init__(
         self, kind: str, *, after: int, count: int | None, retry_after: float | None, model: str | None
     ) -> None:
         if kind not in KINDS:
-            raise UsageError(f"{kind!r} is no kind of outage.", remedy=f"Choose one of {', '.join(KINDS)}.")
+            raise UsageError(f"{kind!r} is not a kind of outage.", remedy=f"Choose one of {', '.join(KINDS)}.")
         self.kind = kind
         self._after = after
         self._left = count
         self._retry_after = retry_after
         self._model = model
 
-    def strike(self, model: str) -> Disruption | None:
-        """What the next request gets, or None where it passes."""
+    def failure(self, model: str) -> Disruption | None:
+        """The failure that the next request gets, or None."""
         if self._model not in (None, model):
             return None
         if self._after > 0:
@@ -106,7 +106,7 @@ class Outage:
 
 
 class RateLimit:
-    """At most so many requests in any window of so many seconds."""
+    """A limit of `requests` in any window of `seconds`."""
 
     def __init__(self, requests: int, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = requests
@@ -114,8 +114,8 @@ class RateLimit:
         self._clock = clock
         self._times: list[float] = []
 
-    def strike(self) -> Disruption | None:
-        """A 429 with the time until there is room again, or None."""
+    def failure(self) -> Disruption | None:
+        """A 429 with the seconds to wait, or None if the request may pass."""
         now = self._clock()
         self._times = [at for at in self._times if now - at < self._window]
         if len(self._times) >= self._most:
@@ -125,30 +125,30 @@ class RateLimit:
 
 
 class Outages:
-    """All that stands between a request and the model, switched from any thread."""
+    """The outages of a vendor; safe to change from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._active: list[Outage] = []
 
     def add(self, outage: Outage) -> None:
-        """One more window."""
+        """Add an outage."""
         with self._lock:
             self._active.append(outage)
 
     def clear(self) -> None:
-        """All is well again."""
+        """End all outages."""
         with self._lock:
             self._active.clear()
 
-    def strike(self, model: str) -> Disruption | None:
-        """The first outage that catches this request."""
+    def failure(self, model: str) -> Disruption | None:
+        """The failure of the first outage that applies to this request, or None."""
         with self._lock:
-            return next((struck for outage in self._active if (struck := outage.strike(model))), None)
+            return next((failure for outage in self._active if (failure := outage.failure(model))), None)
 
 
 class Backend:
-    """Answers chat requests in the protocol's own form; a face translates where it speaks another."""
+    """Answers chat requests in the OpenAI protocol; servers of other protocols translate."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Backend:
         self.outages = Outages()
         self.identity = Identity(seed)
         self.peak = 0
-        """Most requests worked on at the same time."""
+        """The highest number of requests handled at the same time."""
         self._in_flight = 0
         self._latency = latency
         self._gap = chunk_gap
@@ -175,7 +175,7 @@ class Backend:
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
-        """Counts a request as being worked on."""
+        """Count a request as being handled while the context lasts."""
         self._in_flight += 1
         self.peak = max(self.peak, self._in_flight)
         try:
@@ -184,7 +184,7 @@ class Backend:
             self._in_flight -= 1
 
     def note(self, request: web.Request, body: JsonObject | None = None) -> None:
-        """Enter a request into the log."""
+        """Add a request to the log."""
         body = body or {}
         self.requests.add(
             Received(
@@ -199,10 +199,10 @@ class Backend:
         )
 
     async def answer(self, body: JsonObject, *, raw: bool = False) -> tuple[Answer, float]:
-        """The answer to a chat (or raw completions) request, and the seconds between the pieces of its stream."""
+        """The answer to a chat or completions request, and the seconds between the events of its stream."""
         model = str(body.get("model", ""))
-        if struck := self._limits(model):
-            return struck, 0.0
+        if failure := self._limits(model):
+            return failure, 0.0
         if not model:
             return error(400, "you must provide a model parameter"), 0.0
         found = self.models.find(model)
@@ -219,5 +219,5 @@ class Backend:
     def _limits(self, model: str) -> Disruption | None:
         if self._capacity is not None and self._in_flight > self._capacity:
             return rate_limited(None)
-        limited = self._rate_limit.strike() if self._rate_limit else None
-        return limited or self.outages.strike(model)
+        limited = self._rate_limit.failure() if self._rate_limit else None
+        return limited or self.outages.failure(model)

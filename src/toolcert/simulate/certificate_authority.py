@@ -19,7 +19,7 @@ _LIFETIME = timedelta(days=2)
 
 
 class Authority:
-    """A fresh CA, a certificate for this machine signed by it, and the file that clients trust."""
+    """A new CA, a server certificate for this machine signed by it, and the CA file that clients must trust."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="toolcert-tls-")
@@ -28,13 +28,13 @@ class Authority:
         self._write()
 
     def context(self) -> ssl.SSLContext:
-        """What a server needs to show the certificate."""
+        """The TLS settings of the server."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self._key_file)
         return context
 
     def close(self) -> None:
-        """Remove the files."""
+        """Delete the files."""
         self._folder.cleanup()
 
     def _write(self) -> None:
@@ -95,7 +95,7 @@ def _certificate(
 
 
 def _extensions(*, authority: bool) -> list[tuple[Any, bool]]:
-    """What strict verifiers want to see in a CA's certificate and in a server's."""
+    """The extensions that strict verifiers require in the certificates of a CA and of a server."""
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID
 

@@ -1,4 +1,4 @@
-"""From a thought to a chat completion: its tokens, its body, and the events of its stream."""
+"""Turn a thought into a chat completion: its tokens, its body, and the events of its stream."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from toolcert.simulate.traffic import Ask
 
 _PIECE = re.compile(r"\s?[^\W\d_]{1,6}|\d{1,3}|\s|.", re.S)
 _CALL_OVERHEAD = 4
-"""Tokens around a call that the client never sees."""
+"""Tokens per call for markup that the client never sees."""
 _BYTES_PER_TOKEN = 4
 
 
 def pieces(text: str) -> list[str]:
-    """The text cut into tokens of a few characters."""
+    """Split a text into tokens of a few characters."""
     return _PIECE.findall(text)
 
 
 def call_tokens(name: str, arguments: str) -> int:
-    """What a call costs."""
+    """The number of tokens of a call."""
     return _CALL_OVERHEAD + len(pieces(name)) + len(pieces(arguments))
 
 
 def prompt_tokens(ask: Ask) -> int:
-    """What reading the conversation costs."""
+    """The number of tokens of the request."""
     return 7 + 3 * len(ask.messages) + len(ask.prompt) // _BYTES_PER_TOKEN
 
 
 def usage(prompt: int, completion: int, reasoning: int = 0) -> JsonObject:
-    """The account of one answer, with its sum right."""
+    """The `usage` object of an answer."""
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
@@ -52,7 +52,7 @@ _ALPHABET = string.ascii_letters + string.digits
 
 
 class Identity:
-    """Where ids come from; seeded, so that a vendor's whole life can be repeated."""
+    """Creates ids from a seed, so that everything a vendor sends can be reproduced."""
 
     def __init__(self, seed: int = 1) -> None:
         self._dice = random.Random(seed)
@@ -69,7 +69,7 @@ class Identity:
 
 
 def complete(ask: Ask, thought: Thought, identity: Identity) -> JsonObject:
-    """The whole answer as a server that does not stream would send it."""
+    """The complete answer, as sent without streaming."""
     content, calls, reason = thought.content, [_call(call, identity.call_id) for call in thought.calls], "stop"
     if calls and not thought.named:
         reason = "tool_calls"
@@ -106,7 +106,7 @@ def _cost(call: JsonObject) -> int:
 
 
 def _cut(content: str | None, calls: list[JsonObject], limit: int) -> tuple[str | None, list[JsonObject]]:
-    """What of an answer fits into the limit: the text first, then calls, the last one torn."""
+    """The part of an answer that fits into the token limit: text first, then calls, the last one truncated."""
     if content:
         content = "".join(pieces(content)[:limit])
         limit -= len(pieces(content))
@@ -125,7 +125,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 def chunks(body: JsonObject, *, wants_usage: bool) -> list[JsonObject]:
-    """The answer in pieces of a few characters, as a server sends it."""
+    """The chunks of the streamed answer, a few characters each."""
     choice = body["choices"][0]
     deltas = [*_deltas(choice["message"]), {}]
     head: JsonObject = {"id": body["id"], "object": "chat.completion.chunk"}
@@ -169,10 +169,10 @@ def _call_deltas(index: int, call: JsonObject) -> Iterator[JsonObject]:
 
 
 def frames(events: list[JsonObject]) -> list[bytes]:
-    """The events as bytes, and the marker that ends them."""
+    """The events of a stream as bytes, followed by the end marker."""
     return [*(frame(event) for event in events), DONE]
 
 
 def frame(event: Any) -> bytes:
-    """One event as a server writes it."""
+    """One event of a stream as bytes."""
     return b"data: " + msgspec.json.encode(event) + b"\n\n"

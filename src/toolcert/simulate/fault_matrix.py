@@ -1,4 +1,4 @@
-"""The matrix of faults: which switch brings which findings. Tested over real HTTP, and printed in the docs."""
+"""The fault matrix: which model id causes which findings. Tested over real HTTP and printed in the docs."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ SHOWN_ELSEWHERE = {
     "transport.tls": "the simulated vendor speaks plain HTTP",
     "transport.unknown_model": "what every faithful vendor says to an unknown model",
 }
-"""Findings without a switch, and why."""
+"""Findings that no model id can cause, with the reason."""
 
 
 class Variant(Value):
-    """Another way of having the same fault."""
+    """Another form of the same fault."""
 
     code: str
     option: str
@@ -47,26 +47,26 @@ class Variant(Value):
 
     @property
     def model(self) -> str:
-        """The model id that switches it on."""
+        """The model id that switches this fault on."""
         return f"fault:{self.code}:{self.option}"
 
 
 class Row(Value):
-    """One line of the matrix."""
+    """One row of the matrix."""
 
     switch: str
     """The model id that switches the fault on."""
     about: str
     findings: tuple[str, ...]
-    """The code of the fault first, then the findings that unavoidably come with it."""
+    """The code of the fault first, then the findings that always come with it."""
     reasons: dict[str, str]
-    """Why each of the companions comes along."""
+    """Why each accompanying finding cannot be avoided."""
     seen_by: str
     modes: tuple[Mode, ...]
 
 
 def matrix() -> tuple[Row, ...]:
-    """All switches by code."""
+    """All rows, by code."""
     return tuple(
         Row(
             switch=fault.model,
@@ -97,4 +97,4 @@ def _variants() -> tuple[Variant, ...]:
 
 
 VARIANTS = _variants()
-"""Faults that can be had in several ways."""
+"""Other forms of faults that have several."""

@@ -1,4 +1,4 @@
-"""A simulated LiteLLM proxy: the same models behind a gateway with peculiar errors and streams."""
+"""A simulated LiteLLM proxy: the same models behind a gateway that changes errors and streams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcert.core.values import JsonObject
 from toolcert.simulate import server
 from toolcert.simulate.backend import Backend
 from toolcert.simulate.chat_completion import DONE, frame
-from toolcert.simulate.server import OpenAiFace
+from toolcert.simulate.server import OpenAiApi
 from toolcert.simulate.traffic import Answer, Disruption, Events, Raw, Silence, as_json
 from toolcert.simulate.vendor import Behaviour, Simulation, make_backend
 
@@ -39,11 +39,11 @@ class LiteLlmVendor(Simulation):
         **behaviour: Unpack[Behaviour],
     ) -> None:
         backend = make_backend(models, **behaviour)
-        super().__init__(backend, LiteLlmFace(backend, master_key), host=host, port=port)
+        super().__init__(backend, LiteLlmApi(backend, master_key), host=host, port=port)
 
 
-class LiteLlmFace(OpenAiFace):
-    """Chat under `/v1`, what it knows of its models under `/model/info`."""
+class LiteLlmApi(OpenAiApi):
+    """Serves chat under `/v1` and model information under `/model/info`."""
 
     def __init__(self, backend: Backend, master_key: str | None) -> None:
         super().__init__(backend, api_key=master_key)
@@ -59,15 +59,15 @@ class LiteLlmFace(OpenAiFace):
         """Provider and declared abilities of every model."""
         self.backend.note(request)
         data = [_info(str(entry["id"])) for entry in self.backend.models.listing()]
-        return await server.send(request, self.at_the_door(request) or as_json({"data": data}), 0.0)
+        return await server.send(request, self.key_error(request) or as_json({"data": data}), 0.0)
 
     async def answer(self, request: web.Request, body: JsonObject | Raw, *, raw: bool = False) -> tuple[Answer, float]:
         answer, gap = await super().answer(request, body, raw=raw)
         model = str(body.get("model")) if isinstance(body, dict) else ""
         return proxied(answer, model), gap
 
-    def at_the_door(self, request: web.Request) -> Disruption | None:
-        """Without a database a wrong key is a 400, and none at all breaks the proxy."""
+    def key_error(self, request: web.Request) -> Disruption | None:
+        """The error for a wrong key. Without a database LiteLLM answers 400 to a wrong key and 500 to none."""
         if self._master_key is None:
             return None
         given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
@@ -79,13 +79,13 @@ class LiteLlmFace(OpenAiFace):
 
 
 def _error(status: int, message: str, kind: str | None, param: str | None = None, headers: Any = None) -> Raw:
-    """An error as the proxy writes it: the code is always a string."""
+    """An error in the proxy's form, whose code is always a string."""
     body = {"error": {"message": message, "type": kind, "param": param, "code": str(status)}}
     return Raw(content=msgspec.json.encode(body), status=status, headers=headers or {})
 
 
 def proxied(answer: Answer, model: str) -> Answer:
-    """An upstream answer as it comes out of the proxy."""
+    """Change an upstream answer as the proxy does."""
     if isinstance(answer, Events):
         return Events(frames=_mended(answer.frames))
     if isinstance(answer, Silence):
@@ -98,7 +98,7 @@ def proxied(answer: Answer, model: str) -> Answer:
 
 
 def _wrapped(answer: Raw, model: str) -> Raw:
-    """An upstream error inside the proxy's own; the wait it asked for moves to another header."""
+    """Wrap an upstream error in one of the proxy; Retry-After moves to another header."""
     try:
         said: JsonObject = msgspec.json.decode(answer.content).get("error", {})
     except msgspec.DecodeError:
@@ -118,7 +118,7 @@ def _wrapped(answer: Raw, model: str) -> Raw:
 
 
 def _mended(frames: list[bytes]) -> list[bytes]:
-    """A stream as the proxy passes it on: usage gets a choice, and a cut one an end that nobody sent."""
+    """Change a stream as the proxy does: usage gets a choice, and a truncated stream gets an end."""
     kept = [_with_choice(one) for one in frames if one != DONE]
     if DONE not in frames and kept:
         last = _chunk(kept[-1]) or {}

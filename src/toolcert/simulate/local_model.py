@@ -22,11 +22,11 @@ TOOL_TEMPLATE = Path(__file__).with_name("tool_template.jinja")
 CONTEXT = 4096
 SLOTS = 2
 KEY_VARIABLE = "TOOLCERT_LOCAL_MODEL_KEY"
-"""Hands the key to the child without showing it in the process list."""
+"""Passes the key to the child process without showing it in the process list."""
 
 
 def find_model() -> Path | None:
-    """The GGUF file, where the model's wheel is installed."""
+    """The path of the GGUF file if the model's wheel is installed."""
     spec = importlib.util.find_spec(MODEL_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -37,7 +37,7 @@ def find_model() -> Path | None:
 
 
 def missing_part() -> str | None:
-    """What is not installed for a local model, in words; None when all is there."""
+    """A sentence that says what is missing for a local model, or None."""
     if importlib.util.find_spec("xllamacpp") is None:
         return f"xllamacpp is not installed ({install_line('local')})"
     if find_model() is None:
@@ -47,7 +47,7 @@ def missing_part() -> str | None:
 
 @contextlib.contextmanager
 def local_model(*, name: str = "smollm2-135m", tool_template: bool = True, api_key: str = "") -> Iterator[str]:
-    """Serve the model for as long as the context lasts; gives the base URL."""
+    """Serve the model while the context lasts; yields the base URL."""
     problem = missing_part()
     if problem is not None:
         raise MissingExtraError(f"No local model: {problem}.")
@@ -76,7 +76,7 @@ def _address(server: subprocess.Popen[str]) -> str:
 
 
 def serve(name: str, template: str) -> None:
-    """Run the server until standard input closes (our parent is gone)."""
+    """Run the server until standard input closes, which happens when the parent ends."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()

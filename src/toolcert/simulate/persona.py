@@ -1,4 +1,4 @@
-"""The models of a simulated vendor: each a name, a sentence, and the faults that are switched on.
+"""The models of a simulated vendor: each has a name, a description, and the faults that are switched on.
 
 A model id is one of the names below, or
   fault:CODE[:OPTION]        the faithful model with one fault of the catalogue
@@ -24,14 +24,14 @@ from toolcert.simulate.traffic import Ask, Raw, error, rate_limited
 
 
 def refuse_tools(body: JsonObject, ask: Ask) -> JsonObject | Raw:
-    """No tools at all."""
+    """Refuses requests with tools."""
     if not body.get("tools"):
         return body
     return error(400, f"The model `{ask.model}` does not support tools.", param="tools", code="unsupported_parameter")
 
 
 def refuse_max_tokens(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
-    """The newer name of the limit only."""
+    """Accepts only the newer name of the token limit."""
     if "max_tokens" not in body:
         return body
     text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
@@ -39,7 +39,7 @@ def refuse_max_tokens(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
 
 
 def refuse_temperature(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
-    """The default temperature only."""
+    """Accepts only the default temperature."""
     heat = body.get("temperature")
     if heat is None or heat == 1:
         return body
@@ -50,22 +50,22 @@ def refuse_temperature(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
 
 
 def no_chat(_body: JsonObject, ask: Ask) -> Raw:
-    """A model that makes vectors, not conversation."""
+    """Refuses chat: the model makes embeddings."""
     return error(404, f"The model `{ask.model}` is not a chat model and is not supported here.", param="model")
 
 
 def often_busy(body: JsonObject, ask: Ask) -> JsonObject | Raw:
-    """Two of five requests are turned away."""
+    """Answers two of five requests with 429."""
     return rate_limited(0.1) if ask.number % 5 in (1, 2) else body
 
 
 def drop_lone_call(body: JsonObject, _ask: Ask) -> JsonObject:
-    """A single call is talked about instead of made."""
+    """Describes a single call instead of making it."""
     return say(body, "I would use a tool for that.") if len(calls(body)) == 1 else body
 
 
 def null_calls(body: JsonObject, _ask: Ask) -> JsonObject:
-    """The fields are there and all empty."""
+    """Sends null for content and calls."""
     return say(body, None, tool_calls=None)
 
 
@@ -86,7 +86,7 @@ def wrapped_error(_body: JsonObject, _ask: Ask) -> Raw:
 
 
 def shows_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Thoughts beside the answer, and counted."""
+    """Adds reasoning to the answer and its tokens to the usage."""
     message(body)["reasoning_content"] = THOUGHTS
     spent = len(pieces(THOUGHTS))
     usage = body["usage"]
@@ -101,13 +101,13 @@ _SLOW = re.compile(r"slow:(\d+(?:\.\d+)?)(?::(.+))?")
 
 
 class Flakiness(Value):
-    """So many of every N answers are good; which ones is decided by chance, the same for a seed."""
+    """`good` of every `of` answers are faithful; the seed decides which."""
 
     good: int
     of: int
 
     def fails(self, number: int, seed: str) -> bool:
-        """Whether the answer of this number is one of the bad ones."""
+        """Whether the answer with this number is a faulty one."""
         block, place = divmod(number, self.of)
         return place in random.Random(f"{seed}/{block}").sample(range(self.of), self.of - self.good)
 
@@ -119,7 +119,7 @@ class Persona(Value):
     switches: tuple[Switch, ...] = ()
     flakiness: Flakiness | None = None
     latency: float = 0.0
-    """Seconds beyond the vendor's own."""
+    """Seconds of delay in addition to the vendor's."""
     chunk_gap: float = 0.0
 
 
@@ -190,7 +190,7 @@ DEMO = (
     "no-tools",
     "overloaded",
 )
-"""Eight that differ visibly."""
+"""The personas a vendor serves by default."""
 SCORING = ("score-100", "score-90", "score-65", "score-50", "score-30")
 MALFORMED = ("null-calls", "no-choices", "json-list", "html-page", "error-200")
 
@@ -201,7 +201,7 @@ def names() -> tuple[str, ...]:
 
 
 def persona(model: str) -> Persona | None:
-    """The persona of a model id, or None where nobody has that name."""
+    """The persona of a model id, or None if there is none."""
     if model in _NAMED:
         return _NAMED[model]
     if model.startswith("fault:"):
@@ -242,7 +242,7 @@ _CREATED = 1_750_000_000
 
 
 class Models:
-    """The models of one vendor, and how often each was asked."""
+    """The models of a vendor, with the number of requests to each."""
 
     def __init__(self, served: Sequence[str] | Mapping[str, str] | None, seed: int) -> None:
         given = DEMO if served is None else served
@@ -254,11 +254,11 @@ class Models:
         self._numbers: Counter[str] = Counter()
 
     def find(self, model: str) -> Persona | None:
-        """The persona behind a model id: one that is listed, or any that this simulation knows."""
+        """The persona of a model id, which need not be listed."""
         return self._served.get(model) or persona(model) or self._lenient_one(model)
 
     def _lenient_one(self, model: str) -> Persona | None:
-        """A vendor that accepts unknown ids does so for those made from its own, or when it has no other model."""
+        """The persona that answers for unknown ids: they must contain its own id, or it must be the only model."""
         known = self._lenient is not None and (self._lenient in model or len(self._served) == 1)
         return self._served[self._lenient] if known and self._lenient else None
 
@@ -269,12 +269,12 @@ class Models:
         ]
 
     def number(self, model: str) -> int:
-        """How many requests the model had before this one."""
+        """Count a request to the model; returns how many came before it."""
         self._numbers[model] += 1
         return self._numbers[model] - 1
 
     def switches(self, ask: Ask, found: Persona) -> tuple[Switch, ...]:
-        """The faults that show in this answer; a flaky model has its good turns.
+        """The faults that apply to this answer; a flaky model is faithful at times.
 
         First turns and turns after a result are counted apart, so that `flaky:45/50` makes
         exactly 45 good calls in 50 conversations, however the requests interleave.

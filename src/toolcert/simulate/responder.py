@@ -1,4 +1,4 @@
-"""From a request to an answer: a refusal where it breaks the protocol, otherwise with the persona's faults."""
+"""Answer a request: with an error if it breaks the protocol, otherwise with the faults of the persona."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolcert.simulate.traffic import Answer, Ask, Events, Raw, Reset, Silence, 
 
 
 def malformed_turns(messages: list[JsonObject]) -> Raw | None:
-    """The error for past calls that are no calls."""
+    """The error for malformed `tool_calls` in the history."""
     for place, message in enumerate(messages):
         calls = message.get("tool_calls")
         if calls is not None and not (isinstance(calls, list) and all(_well_formed(call) for call in calls)):
@@ -29,7 +29,7 @@ def malformed_turns(messages: list[JsonObject]) -> Raw | None:
 
 
 def broken_history(messages: list[JsonObject]) -> Raw | None:
-    """The error for calls without results, results without calls, and turns that say nothing."""
+    """The error for calls without results, results without calls, and empty assistant turns."""
     waiting: list[Any] = []
     for place, message in enumerate(messages):
         role = message["role"]
@@ -49,7 +49,7 @@ def broken_history(messages: list[JsonObject]) -> Raw | None:
 
 
 def _well_formed(call: Any) -> bool:
-    """Whether a past call has a name and its arguments as text; whether that is JSON is the client's business."""
+    """Whether a past call has a name and its arguments as text. That it is JSON is not checked."""
     function = function_of(call) or {}
     return isinstance(function.get("name"), str) and isinstance(function.get("arguments", ""), str)
 
@@ -91,12 +91,12 @@ _MOST_TOOLS = 128
 
 
 def misshapen(body: JsonObject) -> Raw | None:
-    """The error for a body whose parts are not even of the right kind."""
+    """The error for a body whose parts have the wrong type; faults are applied only after this check."""
     return _messages(body) or malformed_turns(body["messages"])
 
 
 def refusal(body: JsonObject) -> Raw | None:
-    """The error a strict vendor answers to a well-shaped body, or None."""
+    """The error for a body that breaks a rule of the protocol, or None."""
     return broken_history(body["messages"]) or next((wrong for rule in _RULES if (wrong := rule(body))), None)
 
 
@@ -157,7 +157,7 @@ def _bad_tools(tools: list[Any]) -> Iterator[Raw]:
 
 
 def _not_strict(schema: Any) -> str:
-    """Why a schema cannot be enforced strictly, after the reference API's rule."""
+    """Why a schema cannot be used with `strict`, by the rule of the reference API; empty if it can."""
     if not isinstance(schema, dict):
         return ""
     properties = schema.get("properties") or {}
@@ -221,7 +221,7 @@ _TURN = re.compile(
 
 
 def complete_raw(body: JsonObject, identity: Identity) -> Answer:
-    """The answer to a completions request; tools and the last user turn are read back from the prompt."""
+    """Answer a completions request; tools and the last user turn are parsed out of the prompt."""
     prompt = body.get("prompt")
     if not isinstance(prompt, str) or not prompt:
         return error(400, "Missing required parameter: 'prompt'.", param="prompt", code="missing_required_parameter")
@@ -260,7 +260,7 @@ def _last_turn(prompt: str) -> str:
 
 
 def _tools_in_prompt(prompt: str) -> list[Any]:
-    """The list of tools that a template wrote into the prompt."""
+    """The tools that a chat template wrote into the prompt."""
     for literal in literals(prompt):
         value = literal.value
         if isinstance(value, list) and value and all(isinstance(one, dict) and "function" in one for one in value):
@@ -274,7 +274,7 @@ _thoughts: OrderedDict[bytes, Thought] = OrderedDict()
 
 
 def thought_about(body: JsonObject) -> Thought:
-    """What the model thinks of a request: the same whenever it is asked the same."""
+    """What the model decides; cached, because benchmarks and streams ask the same again."""
     key = msgspec.json.encode([body.get(name) for name in _MATTERS])
     known = _thoughts.get(key)
     if known is None:
@@ -285,7 +285,7 @@ def thought_about(body: JsonObject) -> Thought:
 
 
 def respond(ask: Ask, switches: tuple[Switch, ...], identity: Identity) -> Answer:
-    """The answer to a chat request."""
+    """Answer a chat request."""
     wrong = misshapen(ask.body)
     if wrong is not None:
         return wrong

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible face of a simulated vendor, over real HTTP, and how answers are put on the wire."""
+"""The OpenAI-compatible server of a simulated vendor, over real HTTP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def send(request: web.Request, answer: Answer, gap: float) -> web.StreamRe
 
 
 def plain(answer: Raw) -> web.Response:
-    """An answer that is sent whole."""
+    """Send an answer in one piece."""
     headers = {"Content-Type": answer.content_type, "x-request-id": f"req_{secrets.token_hex(16)}", **answer.headers}
     return web.Response(body=answer.content, status=answer.status, headers=headers)
 
@@ -69,7 +69,7 @@ def _broken(request: web.Request, _reset: Reset) -> web.Response:
 
 
 def _hang_up(request: web.Request) -> None:
-    """Break the connection without a goodbye."""
+    """Reset the connection."""
     if request.transport is not None:
         request.transport.abort()
 
@@ -77,7 +77,7 @@ def _hang_up(request: web.Request) -> None:
 MOST_BODY = 64 << 20
 
 
-class OpenAiFace:
+class OpenAiApi:
     """Models and chat completions under `/v1`, or another prefix."""
 
     def __init__(self, backend: Backend, *, api_key: str | None = None, prefix: str = "/v1") -> None:
@@ -86,39 +86,39 @@ class OpenAiFace:
         self._prefix = prefix
 
     def app(self) -> web.Application:
-        """The application with its routes."""
+        """The web application."""
         app = web.Application(client_max_size=MOST_BODY, middlewares=[friendly_errors])
         self.add_routes(app)
         app.router.add_get("/health", _health)
         return app
 
     def add_routes(self, app: web.Application) -> None:
-        """The addresses of the protocol."""
+        """The routes of the protocol."""
         app.router.add_get(f"{self._prefix}/models", self.list_models)
         app.router.add_get(f"{self._prefix}/models/{{model:.+}}", self.show_model)
         app.router.add_post(f"{self._prefix}/chat/completions", self.chat)
         app.router.add_post(f"{self._prefix}/completions", self.complete)
 
     async def list_models(self, request: web.Request) -> web.StreamResponse:
-        """All models."""
+        """List all models."""
         self.backend.note(request)
-        struck = self.at_the_door(request) or self.backend.outages.strike("")
+        failure = self.key_error(request) or self.backend.outages.failure("")
         listing = {"object": "list", "data": self.backend.models.listing()}
-        return await send(request, struck or as_json(listing), 0.0)
+        return await send(request, failure or as_json(listing), 0.0)
 
     async def show_model(self, request: web.Request) -> web.StreamResponse:
-        """One model."""
+        """Describe one model."""
         wanted = request.match_info["model"]
         entry = next((one for one in self.backend.models.listing() if one["id"] == wanted), None)
-        answer = self.at_the_door(request) or (as_json(entry) if entry else unknown_model(wanted))
+        answer = self.key_error(request) or (as_json(entry) if entry else unknown_model(wanted))
         return await send(request, answer, 0.0)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        """One chat request, from the door to the last byte."""
+        """Answer a chat request."""
         return await self._work(request, raw=False)
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
-        """One request for raw completions: always faithful, in the markup of Kimi models."""
+        """Answer a completions request: always faithfully, in the markup of Kimi models."""
         return await self._work(request, raw=True)
 
     async def _work(self, request: web.Request, *, raw: bool) -> web.StreamResponse:
@@ -128,15 +128,15 @@ class OpenAiFace:
             return await send(request, answer, gap)
 
     async def answer(self, request: web.Request, body: JsonObject | Raw, *, raw: bool = False) -> tuple[Answer, float]:
-        """The answer to a request, and the seconds between the pieces of its stream."""
+        """The answer to a request, and the seconds between the events of its stream."""
         if isinstance(body, Raw):
             return body, 0.0
         self.backend.note(request, body)
-        refused = self.at_the_door(request)
+        refused = self.key_error(request)
         return (refused, 0.0) if refused is not None else await self.backend.answer(body, raw=raw)
 
-    def at_the_door(self, request: web.Request) -> Disruption | None:
-        """The refusal of a caller without the right key."""
+    def key_error(self, request: web.Request) -> Disruption | None:
+        """The error for a missing or wrong key, or None."""
         if self._api_key is None:
             return None
         given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
@@ -150,7 +150,7 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 def decoded(raw: bytes) -> JsonObject | Raw:
-    """The body of a request, or the error it deserves."""
+    """The body of a request, or the error for one that cannot be read."""
     try:
         value = msgspec.json.decode(raw)
     except msgspec.DecodeError:
@@ -160,7 +160,7 @@ def decoded(raw: bytes) -> JsonObject | Raw:
 
 @web.middleware
 async def friendly_errors(request: web.Request, handler: Any) -> web.StreamResponse:
-    """Wrong addresses and methods are answered in the protocol's shape."""
+    """Answer unknown paths and methods with an error in the protocol's form."""
     try:
         response: web.StreamResponse = await handler(request)
     except web.HTTPNotFound:

@@ -1,4 +1,4 @@
-"""Requests that bring faults to light: one conversation for each thing that can go wrong."""
+"""Requests that reveal faults: one conversation for each thing that can go wrong."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CODES = 'Call look_up_code for room "Amber" and for room "Cobalt", both in one 
 
 
 class Situation(Value):
-    """A request, complete but for the model and the mode."""
+    """A request without its model and mode."""
 
     name: str
     body: JsonObject
@@ -53,7 +53,7 @@ def _asked(name: str, *messages: JsonObject, **more: Any) -> Situation:
 
 
 def _called(calls: dict[str, str | None], name: str = "look_up_code", **more: Any) -> JsonObject:
-    """An assistant turn of the past: call id to arguments."""
+    """An assistant turn with calls; `calls` maps call ids to arguments."""
     entries = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
         for call_id, arguments in calls.items()

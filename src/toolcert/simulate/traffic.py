@@ -1,4 +1,4 @@
-"""A request as the simulated vendor received it, every kind of answer it can send, and the log of both."""
+"""A request to the simulated vendor, the kinds of answers it can send, and the log of requests."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from toolcert.core.values import JsonObject, Value
 
 
 class Ask:
-    """The body of a chat request with the questions that personas put to it."""
+    """The body of a chat request, with what faults and personas need to know of it."""
 
     def __init__(self, body: JsonObject, *, number: int = 0, option: str = "") -> None:
         self.body = body
         self.number = number
-        """How many requests this model had before."""
+        """Number of earlier requests to this model."""
         self.option = option
-        """What stands after the fault's code in the model id."""
+        """The text after the fault's code in the model id."""
 
     def with_option(self, option: str) -> Ask:
-        """The same request for a fault with its own option."""
+        """The same request with the option of a fault."""
         return Ask(self.body, number=self.number, option=option)
 
     @property
@@ -38,7 +38,7 @@ class Ask:
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream shall end with its usage."""
+        """Whether the client asked for usage at the end of the stream."""
         options = self.body.get("stream_options")
         return isinstance(options, dict) and options.get("include_usage") is True
 
@@ -54,7 +54,7 @@ class Ask:
 
     @property
     def after_result(self) -> bool:
-        """Whether the last word belongs to a tool."""
+        """Whether the last message is a tool result."""
         return bool(self.messages) and self.messages[-1].get("role") == "tool"
 
     @property
@@ -64,17 +64,17 @@ class Ask:
 
     @cached_property
     def prompt(self) -> bytes:
-        """What the model reads: the same for a request streamed and not streamed."""
+        """What the model reads, as text; the same whether the request is streamed or not."""
         return msgspec.json.encode((self.messages, self.tools))
 
     @property
     def dice(self) -> Random:
-        """Chance that falls the same way for the same conversation."""
+        """A pseudo-random choice that is always the same for the same conversation."""
         return Random(zlib.crc32(self.prompt))
 
 
 class Raw(Value):
-    """A whole answer, byte for byte."""
+    """An answer in one piece."""
 
     content: bytes
     status: int = 200
@@ -83,23 +83,23 @@ class Raw(Value):
 
 
 class Silence(Value):
-    """No answer at all until the client gives up, or the seconds are over."""
+    """No answer until the client gives up or the seconds have passed."""
 
     seconds: float = 600.0
 
 
 class Reset(Value):
-    """The connection breaks, after so many pieces of an event stream."""
+    """A reset of the connection, after `after` events of a stream."""
 
     after: int = 0
 
 
 class Events(Value):
-    """An event stream, piece by piece."""
+    """A stream of events."""
 
     frames: list[bytes]
     breaks: bool = False
-    """The connection breaks after the last piece instead of ending."""
+    """The connection is reset after the last event."""
 
 
 Disruption: TypeAlias = Raw | Silence | Reset
@@ -120,7 +120,7 @@ def error(
     code: Any = None,
     headers: dict[str, str] | None = None,
 ) -> Raw:
-    """An error in the protocol's shape."""
+    """An error in the protocol's form."""
     body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
     return Raw(status=status, content=msgspec.json.encode(body), headers=headers or {})
 
@@ -132,14 +132,14 @@ def unknown_model(model: str) -> Raw:
 
 
 def rate_limited(retry_after: float | None = None) -> Raw:
-    """The answer to a client that asks too often."""
+    """The 429 for a client that asks too often."""
     headers = {"retry-after": f"{retry_after:g}"} if retry_after is not None else {}
     message = "Rate limit reached for requests. Please try again later."
     return error(429, message, kind="requests", code="rate_limit_exceeded", headers=headers)
 
 
 def server_error(status: int = 500) -> Raw:
-    """The answer of a vendor in trouble."""
+    """An error of the server."""
     message = "The server had an error while processing your request. Sorry about that!"
     if status == 503:
         message = "The engine is currently overloaded, please try again later."
@@ -147,39 +147,39 @@ def server_error(status: int = 500) -> Raw:
 
 
 def wrong_key() -> Raw:
-    """The answer to a key nobody issued; the key itself is not repeated."""
+    """The error for a wrong key; it does not repeat the key."""
     message = "Incorrect API key provided. You can find your API key in your account settings."
     return error(401, message, code="invalid_api_key")
 
 
 def no_key() -> Raw:
-    """The answer to a request without credentials."""
+    """The error for a request without a key."""
     message = "You didn't provide an API key. Provide it in an Authorization header using Bearer auth."
     return error(401, message)
 
 
 _KEPT = 20_000
-"""Bodies kept; beyond it only the counts go on."""
+"""Requests that are kept; later ones are only counted."""
 _SECRET = ("authorization", "api-key", "x-api-key", "cookie", "proxy-authorization")
 
 
 class Received(Value):
-    """One request as it arrived."""
+    """One request in the log."""
 
     method: str
     path: str
     model: str = ""
     headers: dict[str, str] = {}
-    """Names in lower case; none that carries a credential."""
+    """Header names in lower case, without headers that carry credentials."""
     body: JsonObject = {}
     authorised: bool = False
-    """Whether it carried a credential at all."""
+    """Whether it carried a credential."""
     at: float = 0.0
     """Seconds on a monotonic clock."""
 
 
 class RequestLog:
-    """The requests so far; safe to read while the vendor works."""
+    """The requests so far; safe to read from any thread."""
 
     def __init__(self) -> None:
         self._kept: deque[Received] = deque(maxlen=_KEPT)
@@ -206,11 +206,11 @@ class RequestLog:
         return self._by_model[model] if model is not None else self._by_model.total()
 
     def by_path(self) -> dict[str, int]:
-        """How often each path was asked."""
+        """Number of requests by path."""
         return dict(self._by_path)
 
     def by_status(self) -> dict[int, int]:
-        """How often each status was answered."""
+        """Number of answers by status."""
         return dict(self._by_status)
 
     def bodies(self, model: str | None = None) -> list[JsonObject]:

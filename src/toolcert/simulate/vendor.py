@@ -1,4 +1,4 @@
-"""A simulated vendor in a thread of its own: for tests, the demo and the command."""
+"""A simulated vendor that runs in its own thread, for tests, the demo and `toolcert simulate`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolcert.core.values import JsonObject
 from toolcert.http.connection import loop_factory
 from toolcert.simulate.backend import Backend, Latency, Outage, RateLimit
 from toolcert.simulate.backend import latency as read_latency
-from toolcert.simulate.server import OpenAiFace
+from toolcert.simulate.server import OpenAiApi
 from toolcert.simulate.traffic import RequestLog
 
 _STARTS_WITHIN = 10.0
@@ -42,7 +42,7 @@ class Background:
         self._end: asyncio.Event | None = None
 
     def start(self) -> None:
-        """Serve; returns once the port is open, raises where it cannot be."""
+        """Start to serve. Returns when the port is open; raises if it cannot be opened."""
         self._ready.clear()
         self._thread = threading.Thread(target=self._run, name="simulated vendor", daemon=True)
         self._thread.start()
@@ -94,35 +94,35 @@ def _remedy(failure: OSError) -> str:
 
 
 class Behaviour(TypedDict, total=False):
-    """How a vendor behaves, whatever its models do."""
+    """How a vendor behaves, whichever model is asked."""
 
     latency: float | str | Latency
-    """Seconds before an answer, as a number or in the notation of `pace.latency`."""
+    """Seconds before an answer, as a number or in the notation of `backend.latency`."""
     chunk_gap: float
     """Seconds between the events of a stream."""
     seed: int
     rate_limit: int | RateLimit | None
-    """Requests a minute, beyond which the answer is 429."""
+    """Requests per minute; more are answered with 429."""
     capacity: int | None
-    """Requests at the same time, beyond which the answer is 429."""
+    """Requests at the same time; more are answered with 429."""
 
 
-class Face(Protocol):
-    """How a backend is spoken to."""
+class Api(Protocol):
+    """A server that makes a backend reachable."""
 
     def app(self) -> web.Application: ...
 
 
 class Simulation:
-    """Any simulated endpoint, alive inside a `with` block."""
+    """A simulated endpoint that runs inside a `with` block."""
 
     def __init__(
-        self, backend: Backend, face: Face, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+        self, backend: Backend, api: Api, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
     ) -> None:
         self.backend = backend
         self._host = host
         self._scheme = "https" if tls else "http"
-        self._thread = Background(face.app, host, port, tls)
+        self._thread = Background(api.app, host, port, tls)
 
     @property
     def root(self) -> str:
@@ -135,17 +135,17 @@ class Simulation:
         return f"{self.root}/v1"
 
     def hints(self) -> list[str]:
-        """What a client must know besides the address."""
+        """Headers and other settings that a client needs besides the address."""
         return []
 
     @property
     def requests(self) -> RequestLog:
-        """What was received."""
+        """The log of requests."""
         return self.backend.requests
 
     @property
     def peak(self) -> int:
-        """Most requests worked on at the same time."""
+        """The highest number of requests handled at the same time."""
         return self.backend.peak
 
     def listing(self) -> list[JsonObject]:
@@ -172,12 +172,12 @@ class Simulation:
         self.backend.outages.clear()
 
     def start(self) -> Self:
-        """Begin to serve; returns when the port answers."""
+        """Start to serve; returns when the port is open."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """End all connections and the thread."""
+        """Close all connections and end the thread."""
         self._thread.stop()
 
     def __enter__(self) -> Self:
@@ -206,11 +206,11 @@ class Vendor(Simulation):
         **behaviour: Unpack[Behaviour],
     ) -> None:
         backend = make_backend(models, **behaviour)
-        super().__init__(backend, OpenAiFace(backend, api_key=api_key), host=host, port=port)
+        super().__init__(backend, OpenAiApi(backend, api_key=api_key), host=host, port=port)
 
 
 def make_backend(models: Sequence[str] | Mapping[str, str] | None = None, **behaviour: Unpack[Behaviour]) -> Backend:
-    """A backend from what people write: a latency as text, a rate limit as requests a minute."""
+    """Make a backend from settings as users write them: a delay as text, a limit as requests per minute."""
     limit = behaviour.get("rate_limit")
     return Backend(
         models,

@@ -6,19 +6,19 @@ from toolcert.simulate.faults.base import Fault, Mode, SeenBy, Stage, named, reg
 
 
 def all_faults() -> Iterator[Fault]:
-    """Every fault of the table, by code."""
+    """Every fault, by code."""
     _load()
     return registered()
 
 
 def find_fault(code: str) -> Fault | None:
-    """The fault of this code, if it can be simulated."""
+    """The fault with this code, or None."""
     _load()
     return named(code)
 
 
 def _load() -> None:
-    """Import every module of this package once: a new fault is one function in one of them."""
+    """Import every module of this package once, so that their faults are registered."""
     import importlib
     import pkgutil
 

@@ -44,7 +44,7 @@ def double_encoded(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("args.escaped", Stage.BODY, A_CALL)
 def escaped(body: JsonObject, ask: Ask) -> JsonObject:
-    """Writes every letter beyond ASCII as an escape; option `twice`: as an escape that stays one."""
+    """Escapes every non-ASCII letter; option `twice`: escapes the escape as well."""
     extra = "\\" if ask.option == "twice" else ""
 
     def escape(letter: str) -> str:
@@ -132,7 +132,7 @@ def required(body: JsonObject, ask: Ask) -> JsonObject:
 
 @fault("args.schema.type", Stage.BODY, A_CALL)
 def wrong_type(body: JsonObject, ask: Ask) -> JsonObject:
-    """Writes numbers as words, and words as numbers where there is no number."""
+    """Writes a number as a word, or a word as a number if the tool has no number."""
 
     def change(value: JsonObject, tool: Tool) -> JsonObject:
         number = _of_type(tool, "integer", "number")
@@ -178,5 +178,5 @@ def pattern(body: JsonObject, ask: Ask) -> JsonObject:
     companions={"args.schema.pattern": "an empty string cannot match a pattern that wants a letter"},
 )
 def min_length(body: JsonObject, ask: Ask) -> JsonObject:
-    """Leaves a string empty that must not be."""
+    """Sends an empty string that is shorter than allowed."""
     return _break(body, ask, lambda value, tool: _replaced(value, _with(tool, "minLength"), ""))

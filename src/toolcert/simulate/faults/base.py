@@ -1,4 +1,4 @@
-"""The table of faults: each is a function that spoils a faithful answer, and says what it shows."""
+"""The table of faults: each is a function that spoils a faithful answer, with the finding it must cause."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def message(body: JsonObject) -> JsonObject:
 
 
 def calls(body: JsonObject) -> list[JsonObject]:
-    """The calls of the answer; empty where it has none."""
+    """The calls of the answer, or an empty list."""
     return message(body).get("tool_calls") or []
 
 
 def arguments(call: JsonObject) -> Any:
-    """The arguments of a call as a value; None where the text was cut."""
+    """The arguments of a call as a value, or None if they were truncated."""
     try:
         return json.loads(call["function"]["arguments"])
     except ValueError:
@@ -55,7 +55,7 @@ def each_arguments(body: JsonObject, change: Callable[[str], Any]) -> JsonObject
 
 
 def call_deltas(chunks: list[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
-    """Every piece of a call in a stream, with the place of its chunk."""
+    """Every call delta of a stream, with the index of its chunk."""
     for place, chunk in enumerate(chunks):
         for choice in chunk["choices"]:
             for piece in choice["delta"].get("tool_calls") or ():
@@ -68,12 +68,12 @@ def is_last(chunk: JsonObject) -> bool:
 
 
 class Stage(StrEnum):
-    """What of an exchange a fault takes into its hands."""
+    """The stage of an exchange at which a fault acts."""
 
     REQUEST = "request"
     """The request before the model reads it; may be refused or read wrongly."""
     BODY = "body"
-    """The answer as a whole, before it is streamed."""
+    """The complete answer, before it is split into events."""
     CHUNKS = "chunks"
     """The events of a stream."""
     FRAMES = "frames"
@@ -81,14 +81,14 @@ class Stage(StrEnum):
 
 
 class Mode(StrEnum):
-    """How an answer travels."""
+    """How an answer is sent."""
 
     PLAIN = "plain"
     STREAM = "stream"
 
 
 class SeenBy(StrEnum):
-    """Who can tell: the exchange itself, a probe that knows what it asked, or a comparison of two runs."""
+    """What reveals a fault: one exchange, a probe that knows what it asked, or a comparison of two runs."""
 
     EXCHANGE = "exchange"
     PROBE = "probe"
@@ -96,7 +96,7 @@ class SeenBy(StrEnum):
 
 
 Spoil: TypeAlias = Callable[[Any, Any], Any]
-"""(what the stage holds, the Ask) -> what is sent instead."""
+"""(data of the stage, the Ask) -> what is used instead."""
 
 PLAIN = (Mode.PLAIN,)
 STREAM = (Mode.STREAM,)
@@ -104,7 +104,7 @@ BOTH = (Mode.PLAIN, Mode.STREAM)
 
 
 class Switch(Value):
-    """A fault switched on, with what its function needs to know."""
+    """A fault that is switched on, with its option."""
 
     stage: Stage
     spoil: Spoil
@@ -113,7 +113,7 @@ class Switch(Value):
 
 
 class Fault(Value):
-    """A switch: the finding it brings about, how, and what else cannot be avoided."""
+    """A fault: the finding it causes, how it does so, and which other findings come with it."""
 
     code: str
     stage: Stage
@@ -121,19 +121,19 @@ class Fault(Value):
     about: str
     """One sentence: what this vendor does."""
     situation: Situation
-    """A request that brings the fault to light."""
+    """A request that reveals the fault."""
     modes: tuple[Mode, ...] = BOTH
     seen_by: SeenBy = SeenBy.EXCHANGE
     probe: str | None = None
-    """The probe that sees it, where a probe is needed."""
+    """The probe that reveals it, if a probe is needed."""
     companions: dict[str, str] = {}
-    """Other findings that come along, each with the reason why it cannot be otherwise."""
+    """Other findings that always come with it, each with the reason."""
     option: str = ""
-    """What must follow the code in the model id for the fault to show."""
+    """The option without which the fault does not show."""
 
     @property
     def model(self) -> str:
-        """The model id that switches it on."""
+        """The model id that switches this fault on."""
         return f"fault:{self.code}:{self.option}" if self.option else f"fault:{self.code}"
 
     def switch(self, option: str = "") -> Switch:
@@ -155,7 +155,7 @@ def fault(
     companions: dict[str, str] | None = None,
     option: str = "",
 ) -> Callable[[Spoil], Spoil]:
-    """Enter a function into the table; its docstring says what the vendor does."""
+    """Register a function as a fault; its docstring says what the vendor does."""
 
     def register(function: Spoil) -> Spoil:
         if code in _faults:
@@ -178,10 +178,10 @@ def fault(
 
 
 def registered() -> Iterator[Fault]:
-    """Every fault entered so far, by code."""
+    """Every registered fault, by code."""
     return iter(sorted(_faults.values(), key=lambda one: one.code))
 
 
 def named(code: str) -> Fault | None:
-    """The fault of this code, if there is one."""
+    """The fault with this code, or None."""
     return _faults.get(code)

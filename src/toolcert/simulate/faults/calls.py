@@ -51,7 +51,7 @@ def twice(body: JsonObject, ask: Ask) -> JsonObject:
 
 
 def kimi_ids(body: JsonObject, ask: Ask) -> JsonObject:
-    """Ids as Kimi models need them: they count the calls of the whole conversation."""
+    """The form of ids that Kimi models need; they number the calls of the whole conversation."""
     before = sum(len(one.get("tool_calls") or ()) for one in ask.messages)
     for place, call in enumerate(calls(body), start=before):
         call["id"] = f"functions.{call['function']['name']}:{place}"
@@ -98,7 +98,7 @@ def id_format(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("call.type_missing", Stage.BODY, A_CALL)
 def type_missing(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Leaves out what kind of call it is."""
+    """Leaves out the type of every call."""
     for call in calls(body):
         del call["type"]
     return body

@@ -49,7 +49,7 @@ def flag_ignored(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("parallel.merged", Stage.BODY, TWO_CALLS)
 def merged(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Glues several calls into one."""
+    """Merges several calls into one."""
     found = calls(body)
     if len(found) > 1:
         found[0]["function"]["arguments"] = "".join(call["function"]["arguments"] for call in found)
@@ -66,6 +66,6 @@ def over(body: JsonObject, ask: Ask) -> JsonObject:
 
 @fault("trigger.under", Stage.BODY, A_CALL, seen_by=SeenBy.COMPARISON)
 def under(body: JsonObject, ask: Ask) -> JsonObject:
-    """Answers every third wanted call in words."""
+    """Answers in words instead of every third call."""
     lazy = bool(calls(body)) and ask.dice.random() < 1 / 3
     return say(body, "I could look that up for you, if you like.") if lazy else body

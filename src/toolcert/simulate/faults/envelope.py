@@ -1,4 +1,4 @@
-"""Answers that are not of the protocol at all."""
+"""Answers that do not follow the protocol at all."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def stop_with_calls(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("finish.calls_missing", Stage.BODY, A_CALL)
 def calls_missing(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Says `tool_calls` and loses the calls on the way."""
+    """Says `tool_calls` but sends no calls."""
     if message(body).pop("tool_calls", None):
         message(body)["content"] = ""
     return body
@@ -39,7 +39,7 @@ def repeated(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
 
 @fault("finish.nonstandard", Stage.BODY, A_CALL)
 def nonstandard(body: JsonObject, ask: Ask) -> JsonObject:
-    """Gives the reason in the words of its own engine."""
+    """Gives a finish reason of its own engine."""
     return finish(body, ask.option or ("tool_use" if calls(body) else "end_turn"))
 
 

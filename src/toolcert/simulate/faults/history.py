@@ -1,4 +1,4 @@
-"""Earlier turns that are refused, mistaken or forgotten."""
+"""Earlier turns that are refused, misread or forgotten."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def malformed_500(body: JsonObject, ask: Ask) -> JsonObject | Raw:
 
 @fault("history.wrong_id_accepted", Stage.REQUEST, WRONG_ID, probe="wrong_id")
 def wrong_id_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Takes any tool result for the answer to the call before it."""
+    """Accepts a tool result with a wrong id."""
     messages: list[JsonObject] = []
     waiting: list[Any] = []
     for one in body.get("messages", ()):
@@ -50,7 +50,7 @@ def wrong_id_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("result.ignored", Stage.BODY, A_RESULT, probe="result_use")
 def ignored(body: JsonObject, ask: Ask) -> JsonObject:
-    """Answers without having read what the tool said."""
+    """Answers without using the tool result."""
     return say(body, "All done! Is there anything else you would like to know?") if ask.after_result else body
 
 

@@ -12,7 +12,7 @@ _OPENINGS = ("Certainly.", "Of course.", "Sure thing.", "Gladly.", "Very well.",
 
 @fault("usage.arithmetic", Stage.BODY, WORDS)
 def arithmetic(body: JsonObject, ask: Ask) -> JsonObject:
-    """Gives a total that is not the sum; option `cached`: more tokens cached than there were."""
+    """Gives a total that is not the sum; option `cached`: counts more cached tokens than prompt tokens."""
     if ask.option == "cached":
         body["usage"]["prompt_tokens_details"] = {"cached_tokens": body["usage"]["prompt_tokens"] + 64}
     else:

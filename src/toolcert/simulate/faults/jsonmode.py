@@ -1,4 +1,4 @@
-"""JSON mode that gives something else."""
+"""JSON mode that does not give JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fenced(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("json.invalid", Stage.BODY, JSON_OBJECT)
 def invalid(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Leaves a comma too many."""
+    """Leaves a trailing comma."""
     if _is_json(body):
         message(body)["content"] = message(body)["content"][:-1] + ", }"
     return body

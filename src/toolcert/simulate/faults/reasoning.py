@@ -12,13 +12,13 @@ THOUGHTS = "The user asks for something simple. I should answer briefly and to t
 
 @fault("reasoning.only", Stage.BODY, WORDS)
 def only(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Thinks, and then says nothing."""
+    """Sends reasoning and no answer."""
     return body if calls(body) else say(body, "", reasoning_content=THOUGHTS)
 
 
 @fault("reasoning.leaked", Stage.BODY, WORDS)
 def leaked(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Thinks aloud, with the markup still in the text."""
+    """Leaves its reasoning, with markup, in the text."""
     if content := message(body).get("content"):
         message(body)["content"] = f"<think>{THOUGHTS}</think>\n\n{content}"
     return body
@@ -36,6 +36,6 @@ def required_back(body: JsonObject, ask: Ask) -> JsonObject | Raw:
 
 
 def with_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Shows its thoughts beside the answer, as reasoning models do."""
+    """Adds reasoning to the answer, as reasoning models do."""
     message(body)["reasoning_content"] = THOUGHTS
     return body

@@ -1,4 +1,4 @@
-"""Streams that a client cannot put together, or only with luck."""
+"""Streams that a client cannot reassemble reliably."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcert.simulate.traffic import Ask
 
 @fault("stream.cut", Stage.FRAMES, A_CALL, modes=STREAM)
 def cut(frames: list[bytes], _ask: Ask) -> list[bytes]:
-    """Ends in the middle, cleanly and without a word."""
+    """Ends the stream in the middle without an error."""
     return frames[: max(len(frames) // 2, 1)]
 
 
@@ -26,7 +26,7 @@ def args_truncated(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
 
 @fault("stream.index_missing", Stage.CHUNKS, A_CALL, modes=STREAM)
 def index_missing(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
-    """Never says which call a piece belongs to."""
+    """Never says which call a chunk belongs to."""
     for _, piece in call_deltas(chunks):
         del piece["index"]
     return chunks
@@ -107,7 +107,7 @@ def usage_nonstandard(chunks: list[JsonObject], ask: Ask) -> list[JsonObject]:
 
 @fault("stream.framing", Stage.FRAMES, WORDS, modes=STREAM)
 def framing(frames: list[bytes], ask: Ask) -> list[bytes]:
-    """Leaves out the end marker; option: ids, role, bytes or prefix for other ways to be sloppy."""
+    """Leaves out the end marker; option: ids, role, bytes or prefix for other violations of the format."""
     sloppy = {"ids": _changing_ids, "role": _repeated_role, "bytes": _torn_letters, "prefix": _bare_lines}
     change = sloppy.get(ask.option)
     return change(frames) if change else [one for one in frames if one != DONE]

@@ -24,7 +24,7 @@ def reset(_body: JsonObject, ask: Ask) -> Reset:
 
 @fault("transport.rate_limited", Stage.REQUEST, A_CALL)
 def limited(_body: JsonObject, _ask: Ask) -> Raw:
-    """Always says that the limit is reached."""
+    """Answers every request with 429."""
     return rate_limited(0.05)
 
 
@@ -42,6 +42,6 @@ def unauthorised(_body: JsonObject, _ask: Ask) -> Raw:
 
 @fault("transport.oversized", Stage.REQUEST, A_CALL)
 def oversized(_body: JsonObject, ask: Ask) -> Raw:
-    """Sends more than anybody can use; option: how many megabytes."""
+    """Sends a huge answer; option: its size in megabytes."""
     size = int(ask.option) << 20 if ask.option.isdecimal() else _HUGE
     return Raw(content=b'{"choices": [{"message": {"content": "' + b"x" * size + b'"}}]}')

@@ -1,4 +1,4 @@
-"""The list of foundation models: what each can do, in pages, filtered."""
+"""The list of foundation models with their abilities, in pages, with filters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER_MODELS = {
     "ibm/granite-ttm-1024-96-r2": ("time_series_forecast",),
     "google/flan-ul2": ("text_generation",),
 }
-"""Models that are listed everywhere and cannot chat."""
+"""Listed models that cannot chat."""
 _LARGEST_PAGE = 200
 
 
@@ -57,7 +57,7 @@ def specs(chat_models: Sequence[str], others: Mapping[str, Sequence[str]]) -> li
 
 
 def page(entries: list[JsonObject], query: Mapping[str, str], address: str) -> JsonObject | str:
-    """One page of the list, or what is wrong with the query."""
+    """One page of the list, or the error for a bad query."""
     limit, start = query.get("limit", "100"), query.get("start", "0")
     if not limit.isdecimal() or not 1 <= int(limit) <= _LARGEST_PAGE:
         return f"Query parameter 'limit' must be between 1 and {_LARGEST_PAGE}"
@@ -82,7 +82,7 @@ def _link(address: str, query: Mapping[str, str], more: Mapping[str, str]) -> st
 
 
 def _passes(entry: JsonObject, filters: str) -> bool:
-    """Whether the entry meets `a,!b:and` (or `:or`)."""
+    """Whether the entry matches a filter such as `a,!b:and` or `a,b:or`."""
     wanted, _, way = filters.partition(":") if filters.endswith((":and", ":or")) else (filters, "", "and")
     verdicts = [_meets(entry, one.removeprefix("!")) is not one.startswith("!") for one in wanted.split(",") if one]
     return any(verdicts) if way == "or" and verdicts else all(verdicts)

@@ -1,4 +1,4 @@
-"""A simulated watsonx.ai: its token service, its addresses, and the thread it runs in."""
+"""A simulated watsonx.ai: its token service, its routes, and the thread it runs in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolcert.core.values import JsonObject, Value
 from toolcert.simulate import server
 from toolcert.simulate.backend import Backend
 from toolcert.simulate.certificate_authority import Authority
-from toolcert.simulate.server import MOST_BODY, OpenAiFace, decoded
+from toolcert.simulate.server import MOST_BODY, OpenAiApi, decoded
 from toolcert.simulate.traffic import Answer, Raw, as_json
 from toolcert.simulate.vendor import Behaviour, Simulation, make_backend
 from toolcert.simulate.watsonx.model_specs import DEFAULT_MODELS, OTHER_MODELS, page, specs
@@ -27,13 +27,13 @@ _GRANT = "urn:ibm:params:oauth:grant-type:apikey"
 
 
 class TokenService:
-    """Issues tokens and knows which are still good."""
+    """Issues access tokens and checks them."""
 
     def __init__(self, api_key: str, lifetime: float, clock: Callable[[], float] = time.time) -> None:
         self.issued = 0
-        """How many tokens were given out."""
+        """Number of tokens issued."""
         self.asked = 0
-        """How many requests for a token came, refused ones included."""
+        """Number of requests for a token, including refused ones."""
         self._api_key = api_key
         self._lifetime = lifetime
         self._clock = clock
@@ -63,7 +63,7 @@ class TokenService:
         )
 
     def refusal(self, authorization: str) -> Raw | None:
-        """The error for a missing, unknown or expired token; None where it is good."""
+        """The error for a missing, unknown or expired token, or None."""
         token = authorization.removeprefix("Bearer ").removeprefix("bearer ").strip()
         if not token:
             return watsonx_error(401, "authentication_token_missing", "Missing or malformed authorization header")
@@ -76,7 +76,7 @@ class TokenService:
         return None
 
     def expire_all(self) -> None:
-        """Make every token issued so far worthless."""
+        """Revoke every token issued so far."""
         self._good = dict.fromkeys(self._good, 0.0)
 
 
@@ -94,7 +94,7 @@ def _encoded(value: dict[str, object]) -> str:
 
 
 class Account(Value):
-    """Who may ask, and what for."""
+    """What requests may use: project, space, deployments and models."""
 
     project_id: str
     space_id: str
@@ -104,8 +104,8 @@ class Account(Value):
     """Models that cannot chat, and what they can do."""
 
 
-class WatsonxFace:
-    """Tokens, specs, chat in two forms, deployments, and the gateway."""
+class WatsonxApi:
+    """Serves tokens, model specs, chat plain and streamed, deployments, and the gateway."""
 
     def __init__(self, backend: Backend, tokens: TokenService, account: Account) -> None:
         self.backend = backend
@@ -113,7 +113,7 @@ class WatsonxFace:
         self._account = account
 
     def app(self) -> web.Application:
-        """The application with its routes."""
+        """The web application."""
         app = web.Application(client_max_size=MOST_BODY, middlewares=[_watsonx_errors])
         router = app.router
         router.add_post("/identity/token", self.token)
@@ -122,17 +122,17 @@ class WatsonxFace:
         for folder in ("/ml/v1/text", "/ml/v1/deployments/{deployment}/text"):
             router.add_post(f"{folder}/chat", self.chat)
             router.add_post(f"{folder}/chat_stream", self.chat_stream)
-        GatewayFace(self.backend, self.tokens, self._account).add_routes(app)
+        GatewayApi(self.backend, self.tokens, self._account).add_routes(app)
         return app
 
     async def token(self, request: web.Request) -> web.StreamResponse:
         """An access token for an API key."""
         self.backend.note(request)
-        struck = self.backend.outages.strike("identity/token")
-        return await server.send(request, struck or self.tokens.issue(await request.text()), 0.0)
+        failure = self.backend.outages.failure("identity/token")
+        return await server.send(request, failure or self.tokens.issue(await request.text()), 0.0)
 
     async def model_specs(self, request: web.Request) -> web.StreamResponse:
-        """A page of models; the reference answers it to everybody, token or not."""
+        """A page of models; like the real service, it needs no token."""
         self.backend.note(request)
         chat_models = [entry["id"] for entry in self.backend.models.listing()]
         address = f"{request.scheme}://{request.host}{request.path}"
@@ -143,7 +143,7 @@ class WatsonxFace:
         return server.plain(wrong or as_json(found))
 
     async def deployment(self, request: web.Request) -> web.StreamResponse:
-        """What is behind a deployment."""
+        """Describe a deployment."""
         self.backend.note(request)
         wanted = request.match_info["deployment"]
         refused = self.tokens.refusal(request.headers.get("Authorization", ""))
@@ -152,11 +152,11 @@ class WatsonxFace:
         return server.plain(refused or as_json(_described(wanted, self._account)))
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        """A chat answered whole."""
+        """Answer a chat in one piece."""
         return await self._chat(request, stream=False)
 
     async def chat_stream(self, request: web.Request) -> web.StreamResponse:
-        """A chat answered in events."""
+        """Answer a chat as a stream."""
         return await self._chat(request, stream=True)
 
     async def _chat(self, request: web.Request, *, stream: bool) -> web.StreamResponse:
@@ -181,7 +181,7 @@ class WatsonxFace:
         return answered(answer, model), gap
 
     def _model(self, request: web.Request, body: JsonObject) -> str | Raw:
-        """The model asked, or the error for asking nobody's model on nobody's account."""
+        """The model that is asked, or the error for an unknown model, project or deployment."""
         deployment = request.match_info.get("deployment")
         if deployment is not None:
             return self._account.deployments.get(deployment) or _no_deployment(deployment)
@@ -196,15 +196,15 @@ class WatsonxFace:
         return model
 
 
-class GatewayFace(OpenAiFace):
-    """The OpenAI-compatible gateway: IBM's tokens, the project in a header."""
+class GatewayApi(OpenAiApi):
+    """The OpenAI-compatible gateway: it takes IBM's tokens, and the project in a header."""
 
     def __init__(self, backend: Backend, tokens: TokenService, account: Account) -> None:
         super().__init__(backend, prefix="/ml/gateway/v1")
         self._tokens = tokens
         self._account = account
 
-    def at_the_door(self, request: web.Request) -> Raw | None:
+    def key_error(self, request: web.Request) -> Raw | None:
         project, space = request.headers.get("X-IBM-PROJECT-ID"), request.headers.get("X-IBM-SPACE-ID")
         refused = self._tokens.refusal(request.headers.get("Authorization", ""))
         return refused or wrong_place(project, space, self._account)
@@ -254,11 +254,11 @@ async def _watsonx_errors(request: web.Request, handler: Any) -> web.StreamRespo
 
 
 DEPLOYMENT = "55555555-abcd-4abc-8abc-666666666666"
-"""The deployment there is unless others are given; the first model stands behind it."""
+"""The default deployment; it serves the first model."""
 
 
 PUBLIC_KEY = "simulated-watsonx-key"
-"""The key unless another is given; no secret."""
+"""The default key; it is not a secret."""
 
 
 class WatsonxVendor(Simulation):
@@ -295,8 +295,8 @@ class WatsonxVendor(Simulation):
             others=OTHER_MODELS if others is None else others,
         )
         backend = make_backend(served, **behaviour)
-        face = WatsonxFace(backend, self.tokens, account)
-        super().__init__(backend, face, host=host, port=port, tls=self._authority.context())
+        api = WatsonxApi(backend, self.tokens, account)
+        super().__init__(backend, api, host=host, port=port, tls=self._authority.context())
 
     @property
     def url(self) -> str:
@@ -304,7 +304,7 @@ class WatsonxVendor(Simulation):
         return self.root
 
     def hints(self) -> list[str]:
-        """What a client must know besides the address."""
+        """Headers and other settings that a client needs besides the address."""
         key = [f"API key     {PUBLIC_KEY}"] if self.api_key == PUBLIC_KEY else []
         return [
             f"IAM URL     {self.iam_url}",
@@ -320,10 +320,10 @@ class WatsonxVendor(Simulation):
 
     @property
     def ca_bundle(self) -> str:
-        """The file that clients must trust."""
+        """The CA file that clients must trust."""
         return str(self._authority.bundle)
 
     def stop(self) -> None:
-        """End all connections, the thread, and the certificate's files."""
+        """Close all connections, end the thread and delete the certificate."""
         super().stop()
         self._authority.close()

@@ -1,4 +1,4 @@
-"""Between watsonx.ai's form of a chat and its errors, and the protocol's own."""
+"""Translate chats and errors between the form of watsonx.ai and the OpenAI protocol."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def iam_error(status: int, code: str, message: str) -> Raw:
 
 
 def in_watsonx_words(answer: Raw, model: str) -> Raw:
-    """An error of the protocol as watsonx.ai would say it."""
+    """Translate an error of the protocol into one of watsonx.ai."""
     said = msgspec.json.decode(answer.content).get("error", {})
     code, message, param = said.get("code"), said.get("message", ""), said.get("param")
     if param == "tools" and code == "unsupported_parameter":
@@ -63,7 +63,7 @@ _WARNING = {"message": "This model is simulated.", "id": "disclaimer_warning"}
 
 
 def understood(body: JsonObject, model: str, *, stream: bool) -> JsonObject | Raw:
-    """The request in the protocol's form, or the error for fields that watsonx.ai does not take so."""
+    """Translate a request, or return the error for fields that watsonx.ai does not accept."""
     if isinstance(body.get("tool_choice"), str):
         text = "Json field type error: 'tool_choice' must be an object; use 'tool_choice_option' for a word"
         return watsonx_error(400, "json_type_error", text)
@@ -85,7 +85,7 @@ def understood(body: JsonObject, model: str, *, stream: bool) -> JsonObject | Ra
 
 
 def answered(answer: Answer, model: str) -> Answer:
-    """The answer in watsonx.ai's form."""
+    """Translate an answer."""
     if isinstance(answer, Events):
         return Events(frames=_frames(answer.frames), breaks=answer.breaks)
     if not isinstance(answer, Raw):
@@ -99,7 +99,7 @@ def answered(answer: Answer, model: str) -> Answer:
 
 
 def _with_ids(value: JsonObject) -> JsonObject:
-    """A completion or chunk with the fields that watsonx.ai adds and leaves out."""
+    """Add and remove the fields in which a completion or chunk of watsonx.ai differs."""
     kept = {name: one for name, one in value.items() if name not in ("object", "system_fingerprint")}
     kept["choices"] = [_without_empty(choice) for choice in value["choices"]]
     created = datetime.fromtimestamp(value.get("created", 0), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
@@ -108,7 +108,7 @@ def _with_ids(value: JsonObject) -> JsonObject:
 
 
 def _without_empty(choice: JsonObject) -> JsonObject:
-    """A choice without the fields that only the reference API sends, empty."""
+    """Remove empty fields that only the reference API sends."""
     plain = {name: one for name, one in choice.items() if name != "logprobs"}
     for part in ("message", "delta"):
         if isinstance(plain.get(part), dict):
@@ -125,7 +125,7 @@ def _object(content: bytes) -> JsonObject | None:
 
 
 def _frames(frames: list[bytes]) -> list[bytes]:
-    """Events with an id, a type and running usage; the end is an event of its own."""
+    """Translate a stream: events have an id, a type and running usage, and the end is an event too."""
     chunks = [_object(one.removeprefix(b"data: ")) for one in frames]
     total = next((chunk["usage"] for chunk in reversed(chunks) if chunk and chunk.get("usage")), None)
     written: list[bytes] = []
@@ -142,7 +142,7 @@ def _frames(frames: list[bytes]) -> list[bytes]:
 
 
 def _with_usage(chunk: JsonObject, total: JsonObject | None, so_far: int) -> JsonObject:
-    """The chunk with what was spent until now; the last one has it all."""
+    """Add the usage so far to a chunk; the last one has the total."""
     plain = {name: value for name, value in chunk.items() if name != "usage"}
     converted = _with_ids(plain)
     if total is None:
