@@ -155,15 +155,15 @@ class ModelTestRunner:
     async def _run_in(
         self, folder: Path, lock: IO[bytes], models: Sequence[ModelInfo], handlers: Sequence[Handler]
     ) -> None:
-        manifest = self._manifest(models)
-        measured = resume(folder, manifest)
-        plan = TestPlan(models, self.tests, measured)
+        earlier = resume(folder, self._manifest(models))
+        manifest = earlier.manifest or self._manifest(models)
+        plan = TestPlan(models, self.tests, earlier)
         writer = RunWriter(folder, manifest, lock=lock)
         engine = LocalEngine(
             {NAME: self.tester.session}, concurrency={NAME: self.max_workers}, handlers=[writer, *handlers]
         )
         try:
-            started = RunStarted(manifest=manifest, total=plan.total, resumed=len(measured))
+            started = RunStarted(manifest=manifest, total=plan.total, resumed=len(earlier))
             self.interrupted = (await engine.run(plan, TestWork(self.tester), started)).interrupted
         finally:
             writer.close()

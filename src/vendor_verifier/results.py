@@ -100,11 +100,9 @@ def write_results(folder: Path, output: Path, extra_body: JsonObject) -> JsonObj
 def _in_order(reader: RunReader) -> Iterator[Record]:
     """The records by line; only their places are held in memory."""
     places: list[tuple[int, int]] = []
-    offset = 0
-    for line in reader.lines():
+    for offset, line in reader.placed_lines():
         head = decode_head(line)
         places.append((head.row.index if head.row else 0, offset))
-        offset += len(line)
     if not places:
         return
     with reader.path.open("rb") as file:

@@ -14,12 +14,11 @@ from toolcert.core.errors import InputError, NothingMeasuredError
 from toolcert.core.events import Handler
 from toolcert.core.values import JsonObject, Value
 from toolcert.http.retry import RetryPolicy
-from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.reader import RunReader, is_run
-from toolcert.runs.writer import hold
+from toolcert.runs.reader import is_run
 from toolcert.verification.adapters import register_adapter
 from toolcert.verification.older_results import read_older
+from toolcert.verification.run.job import VerifyJob
 from toolcert.verification.run.log import UNMEASURED
 from toolcert.verification.verify_options import VerifyOptions
 from vendor_verifier import config
@@ -104,7 +103,7 @@ class Validator:
         """The summary; both files are written, also of a run that was interrupted or could not go on."""
         with verify_job(self.evaluation.file_path, self._endpoint, self.evaluation.options()) as job:
             if self.evaluation.incremental:
-                self._go_on()
+                self._go_on(job)
             try:
                 result = wait_for(run_job(job, self._endpoint.key, handlers, self.evaluation.patience()))
             except NothingMeasuredError as error:
@@ -117,11 +116,18 @@ class Validator:
         self.notices += result.notices
         return self._write(self.evaluation.folder)
 
-    def _go_on(self) -> None:
-        aside = set_aside_foreign(Path(self.evaluation.output), self.evaluation.folder)
-        forget_failures(self.evaluation.folder)
-        if aside is not None:
-            self.notices += (f"The older results do not say where they were asked; they are kept as {aside}.",)
+    def _go_on(self, job: VerifyJob) -> None:
+        """Prepare --incremental: every row without an answer is asked, also one the server has refused for good."""
+        output, folder = Path(self.evaluation.output), self.evaluation.folder
+        job.again = frozenset({Outcome.UNSUPPORTED})
+        if job.holds_another_run(folder):
+            # The text knows no refusal: rows of another endpoint, model or body are simply asked again.
+            job.start_afresh()
+            self.notices += (f"{output} was made with another endpoint, model or request; every row is asked anew.",)
+        elif not is_run(folder) and output.exists():
+            with output_errors(output):
+                kept = output.rename(output.with_name(output.name + ".before"))
+            self.notices += (f"The older results do not say where they were asked; they are kept as {kept}.",)
 
     def _write(self, folder: Path) -> JsonObject:
         summary = write_results(folder, Path(self.evaluation.output), self.evaluation.extra_body)
@@ -147,22 +153,3 @@ def holds_answers(output: Path) -> bool:
         return output.exists() and any(row.status == SUCCESS for row in read_older(output))
     except InputError:
         return True
-
-
-def set_aside_foreign(output: Path, folder: Path) -> Path | None:
-    """Keep results of which nobody knows where they were asked: they are not gone on with, and not lost either."""
-    if is_run(folder) or not output.exists():
-        return None
-    with output_errors(output):
-        return output.rename(output.with_name(output.name + ".before"))
-
-
-def forget_failures(folder: Path) -> None:
-    """Have every row without an answer asked again, also one the server has refused for good."""
-    if not is_run(folder):
-        return
-    reader = RunReader(folder)
-    with hold(folder):
-        if any(head.outcome is Outcome.UNSUPPORTED for head in reader.heads()):
-            kept = (line for line in reader.lines() if decode_head(line).outcome is not Outcome.UNSUPPORTED)
-            write_whole(reader.path, kept)

@@ -98,6 +98,45 @@ def test_a_folder_may_hold_more_than_the_plan_and_progress_ends_at_the_whole(tmp
             assert f"{total}/{total}  100 %" in done.stderr.splitlines()[-1]
 
 
+def counts_of(folder: Path, cwd: Path) -> dict[str, dict[str, int]]:
+    done = toolcert("report", str(folder), "--json", "-", cwd=cwd)
+    return {model["model"]: model["counts"] for model in json.loads(done.stdout)["summary"]["models"]}
+
+
+def test_more_models_iterations_and_probes_extend_a_run(tmp_path: Path) -> None:
+    """What an outage left out is asked as well, and nothing that was answered."""
+    words = ("-q", "--retries", "0", "--output", "run")
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        vendor.outage("500", after=3, model="faithful")
+        toolcert("probe", vendor.url, "-m", "faithful", "-s", "quick", "-n", "6", "-c", "1", *words, cwd=tmp_path)
+        first = counts_of(tmp_path / "run", tmp_path)["faithful"]
+        vendor.restore()
+        asked = len(vendor.requests)
+        more = ("-m", "faithful", "-m", "text-caller", "-s", "agent", "-n", "8")
+        done = toolcert("probe", vendor.url, *more, *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        whole = counts_of(tmp_path / "run", tmp_path)
+        asked_again = len(vendor.requests) - asked
+        toolcert("probe", vendor.url, *more, "--output", "once", "-q", cwd=tmp_path)
+        fresh = len(vendor.requests) - asked - asked_again
+    assert 0 < first["passed"] < 6
+    assert first["not_measured"] > 0
+    assert whole == counts_of(tmp_path / "once", tmp_path)
+    assert asked_again < fresh
+
+
+def test_gaps_of_a_longer_run_are_no_gaps_of_a_shorter_one(tmp_path: Path) -> None:
+    words = ("-m", "faithful", "-s", "quick", "-q", "--retries", "0", "-c", "1", "--output", "run")
+    with Vendor(models=["faithful"]) as vendor:
+        vendor.outage("500", after=4, model="faithful")
+        toolcert("probe", vendor.url, *words, "-n", "5", cwd=tmp_path)
+        assert counts_of(tmp_path / "run", tmp_path)["faithful"]["not_measured"] == 1
+        vendor.restore()
+        toolcert("probe", vendor.url, *words, "-n", "3", cwd=tmp_path)
+    counts = counts_of(tmp_path / "run", tmp_path)["faithful"]
+    assert (counts["passed"], counts["not_measured"]) == (4, 0)
+
+
 def test_a_429_with_retry_after_is_waited_out(tmp_path: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
         vendor.outage("429", retry_after=2, count=1, model="faithful")

@@ -326,14 +326,16 @@ def test_rows_that_were_not_asked_are_told_and_the_way_to_ask_them(tmp_path: Pat
     assert "with --output run asks the 3 rows left" in result.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["--fresh"]], ids=["taken up", "fresh"])
 @pytest.mark.parametrize("rows", [4, 40], ids=["to the end", "given up"])
-def test_a_mistyped_endpoint_costs_no_measurement(tmp_path: Path, vendor: Vendor, rows: int, words: list[str]) -> None:
+def test_a_mistyped_endpoint_costs_no_measurement(tmp_path: Path, vendor: Vendor, rows: int) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     verify(vendor, dataset, "-q", "-o", "run")
     before = call("report", "run").stdout
     nowhere = ["--base-url", "http://127.0.0.1:9/v1", "-m", "faithful", "--retries", "0"]
-    result = call("verify", dataset, *nowhere, "-q", "-o", "run", "--junit", "j.xml", *words)
+    refused = call("verify", dataset, *nowhere, "-q", "-o", "run")
+    assert refused.exit_code == ExitCode.USAGE
+    assert "run holds another run: endpoint was" in refused.stderr
+    result = call("verify", dataset, *nowhere, "-q", "-o", "run", "--junit", "j.xml", "--fresh")
     assert result.exit_code == ExitCode.NOTHING_MEASURED, result.output
     assert (
         f"The {rows} rows measured earlier in run stay as they were; this run, which measured nothing, is in"
@@ -347,16 +349,28 @@ def test_a_mistyped_endpoint_costs_no_measurement(tmp_path: Path, vendor: Vendor
     assert len(list(vendor.requests)) == asked
 
 
-def test_rows_set_aside_for_another_model_are_told_and_taken_up_again(tmp_path: Path, vendor: Vendor) -> None:
+def test_a_run_of_another_model_is_refused_and_the_way_out_is_told(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
     verify(vendor, dataset, "-q", "-o", "run")
-    told = verify(vendor, dataset, "-q", "-o", "run", model="text-caller").stderr
-    assert "3 rows measured earlier (model faithful) were set aside in run/superseded.jsonl" in told
     asked = len(list(vendor.requests))
-    back = verify(vendor, dataset, "-q", "-o", "run")
-    assert back.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (3/3")
-    assert "3 rows set aside earlier were taken up again" in back.stderr
+    for words in ([], ["--dry-run"]):
+        refused = verify(vendor, dataset, "-q", "-o", "run", *words, model="text-caller")
+        assert refused.exit_code == ExitCode.USAGE
+        assert "run holds another run: model was faithful, now text-caller." in refused.stderr
+        assert "Choose another --output, or --fresh to forget that run." in refused.stderr
     assert len(list(vendor.requests)) == asked
+
+
+def test_failed_rows_asked_again_without_an_answer_are_exit_3_and_stand(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1, toolcert={"expected": {"call": False}}), row(2)])
+    with Vendor(models=["faithful"]) as vendor:
+        verify(vendor, dataset, "-q", "-o", "run")
+        before = call("report", "run").stdout
+        vendor.outage("500", after=0)
+        again = verify(vendor, dataset, "-q", "-o", "run", "--only-failed", "--retries", "0")
+    assert again.exit_code == ExitCode.NOTHING_MEASURED
+    assert "1 failed row got no other answer and stands as it was." in again.stderr
+    assert call("report", "run").stdout == before
 
 
 def test_rows_that_the_server_says_it_cannot_answer_are_told_apart(tmp_path: Path) -> None:
@@ -479,7 +493,7 @@ def test_ctrl_c_before_the_first_answer_pushes_nothing_out(tmp_path: Path) -> No
     with Vendor(models={"faithful": "faithful", "other": "faithful"}) as silent:
         verify(silent, dataset, "-q", "-o", "run")
         silent.outage("timeout")
-        words = ["verify", dataset, "--base-url", silent.url, "-m", "other", "-o", "run", "-q"]
+        words = ["verify", dataset, "--base-url", silent.url, "-m", "other", "-o", "run", "-q", "--fresh"]
         process = subprocess.Popen(
             [sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )

@@ -376,5 +376,5 @@ async def test_what_a_changed_scenario_measured_before_is_not_taken_over(tmp_pat
         await probe_async(vendor.url, options=options)
         assert len(vendor.requests.bodies()) == asked
         path.write_text(BOOKING.replace("Oslo", "Bergen"))
-        with pytest.raises(InputError, match="other scenarios"):
+        with pytest.raises(InputError, match="scenario book_flight was another"):
             await probe_async(vendor.url, options=options)

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from toolcert.core.cases import Outcome
@@ -71,13 +72,60 @@ def test_resume_keeps_what_is_settled_and_asks_the_rest_again(tmp_path: Path) ->
     )
     measured = resume(tmp_path, manifest())
     assert [number for number in range(1, 7) if f"e/m/p/{number}" in measured] == [1, 2, 5]
-    assert cases(tmp_path) == ["e/m/p/1", "e/m/p/2", "e/m/p/5"]
+    assert len(measured) == 3
+
+
+def outcomes(folder: Path) -> dict[str, Outcome]:
+    heads = list(RunReader(folder).heads())
+    assert len({head.case for head in heads}) == len(heads), "a case counts twice"
+    return {head.case: head.outcome for head in heads}
+
+
+P, F, U, N, S = Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED, Outcome.NOT_MEASURED, Outcome.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("lines", "counts"),
+    [((F, P), P), ((P, F), F), ((F, N), F), ((F, N, P), P), ((N, S), S), ((S, N), N), ((U, N), U), ((N, F, N, S), F)],
+    ids=str,
+)
+def test_of_a_case_asked_again_the_last_answer_counts(
+    tmp_path: Path, lines: tuple[Outcome, ...], counts: Outcome
+) -> None:
+    """A retry without an answer never hides an answer; every line stays in the log."""
+    write(tmp_path, record(7), record(1, lines[0]))
+    for outcome in lines[1:]:
+        earlier = resume(tmp_path, manifest(), again={P, F, U})
+        assert earlier.manifest is not None
+        writer = RunWriter(tmp_path, earlier.manifest)
+        writer.append(record(1, outcome))
+        writer.close()
+    assert outcomes(tmp_path) == {"e/m/p/7": P, "e/m/p/1": counts}
+    reader = RunReader(tmp_path)
+    assert [one.outcome for one in reader.records()] == [P, counts]
+    assert len(list(reader.lines())) == 2
+    content = reader.path.read_bytes()
+    assert [content[start : start + len(line)] == line for start, line in reader.placed_lines()] == [True, True]
+    assert content.count(b"\n") == 1 + len(lines)
+
+
+def test_a_run_that_was_only_extended_is_read_once(tmp_path: Path) -> None:
+    """To look for lines that do not count costs a reading of the log; only where there may be some it is done."""
+    write(tmp_path, record(1))
+    earlier = resume(tmp_path, manifest())
+    assert earlier.manifest is not None
+    assert not earlier.manifest.has_stale_lines
+    write(tmp_path, record(1, Outcome.NOT_MEASURED))
+    again = resume(tmp_path, manifest())
+    assert again.manifest is not None
+    assert again.manifest.has_stale_lines
 
 
 def test_a_folder_of_another_endpoint_or_job_is_refused(tmp_path: Path) -> None:
     """Figures of two endpoints in one run would belong to neither."""
     write(tmp_path, record(1))
-    with pytest.raises(InputError, match="--fresh"):
+    told = r"endpoint was http://127.0.0.1:1/v1, now http://127.0.0.1:2/v1.*another --output, or --fresh"
+    with pytest.raises(InputError, match=told):
         resume(tmp_path, manifest(base_url="http://127.0.0.1:2/v1"))
     with pytest.raises(InputError, match="probe run"):
         resume(tmp_path, manifest(job="verify"))
@@ -86,11 +134,51 @@ def test_a_folder_of_another_endpoint_or_job_is_refused(tmp_path: Path) -> None:
 def test_measurements_of_another_way_of_asking_are_not_taken_over(tmp_path: Path) -> None:
     """The key of a case names endpoint, model, probe and iteration, and not how it was asked."""
     write(tmp_path, record(1))
-    with pytest.raises(InputError, match=r"other max tokens.*--fresh"):
+    with pytest.raises(InputError, match=r"max tokens was not set, now 16.*--fresh"):
         resume(tmp_path, manifest(max_tokens=16))
-    with pytest.raises(InputError, match="another extra body"):
+    with pytest.raises(InputError, match="extra body was another"):
         resume(tmp_path, manifest(extra_body={"top_k": 1}))
     assert len(resume(tmp_path, manifest(temperature=None))) == 1
+
+
+def test_all_that_makes_it_another_run_is_told_at_once(tmp_path: Path) -> None:
+    write(tmp_path, record(1))
+    with pytest.raises(InputError, match=r"endpoint was .*; temperature was not set, now 0\.5\."):
+        resume(tmp_path, manifest(base_url="http://127.0.0.1:2/v1", temperature=0.5))
+
+
+@pytest.mark.parametrize("change", [{"dialect": "azure"}, {"options": {"api_version": "2025-01-01"}}], ids=str)
+def test_another_dialect_is_another_endpoint(tmp_path: Path, change: dict[str, Any]) -> None:
+    write(tmp_path, record(1))
+    spec = msgspec.structs.replace(manifest().endpoints[0], **change)
+    with pytest.raises(InputError, match="another run"):
+        resume(tmp_path, msgspec.structs.replace(manifest(), endpoints=(spec,)))
+
+
+def test_another_key_timeout_or_number_of_workers_goes_on_with_the_run(tmp_path: Path) -> None:
+    write(tmp_path, record(1))
+    changed = {"headers": {"X-Trace": "2"}, "retries": 9, "concurrency": 1, "key_env": "OTHER_KEY"}
+    spec = msgspec.structs.replace(manifest().endpoints[0], **changed, base_url="http://127.0.0.1:1/v1/")
+    assert len(resume(tmp_path, msgspec.structs.replace(manifest(), endpoints=(spec,)))) == 1
+
+
+def test_more_endpoints_and_scenarios_extend_a_probe_run(tmp_path: Path) -> None:
+    """A scenario that reads otherwise than it did is another question."""
+    RunWriter(tmp_path, manifest(scenarios={"refund": "abc"})).finish()
+    more = EndpointSpec(name="f", base_url="http://127.0.0.1:2/v1")
+    both = msgspec.structs.replace(
+        manifest(scenarios={"refund": "abc", "order": "def"}), endpoints=(*manifest().endpoints, more)
+    )
+    assert resume(tmp_path, both).known == 0
+    with pytest.raises(InputError, match="scenario refund was another"):
+        resume(tmp_path, manifest(scenarios={"refund": "xyz"}))
+
+
+def test_the_choice_of_rows_makes_no_other_run_of_verify(tmp_path: Path) -> None:
+    RunWriter(tmp_path, manifest(job="verify", model="m", limit=5)).finish()
+    resume(tmp_path, manifest(job="verify", model="m", sample=3, seed=7, keep="verdicts"))
+    with pytest.raises(InputError, match="model was m, now n"):
+        resume(tmp_path, manifest(job="verify", model="n", limit=5))
 
 
 def test_fresh_forgets_the_records_only(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Taking up a run: nothing that was measured is asked again, and every row stands once."""
+"""A verify run that goes on: nothing that was measured is asked again, every row counts once, no other run mixes in."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import index_of, records, run, timeless
+from toolcert.comparison.pipeline import compare
+from toolcert.comparison.read.packed_run import read_run
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, NothingMeasuredError, OutputError, UsageError
+from toolcert.reports.formats import Extras
+from toolcert.reports.verify.rows import every_row, whole_rows
+from toolcert.runs.resume import SUPERSEDED, Earlier, resume
 from toolcert.runs.writer import RECORDS, hold
 from toolcert.simulate import Vendor
-from toolcert.verification.run import earlier_run
-from toolcert.verification.run.earlier_run import SUPERSEDED
+from toolcert.verification.rejudgement import rejudge
 from toolcert.verification.run.job import VerifyRun
 from toolcert.verification.run.log import UNMEASURED
+from toolcert.verification.single_row import find_row
 from toolcert.verification.summary.tally import summarise
 
 
@@ -65,12 +70,12 @@ def test_a_finished_run_asks_nothing_and_keeps_its_figures(tmp_path: Path, vendo
 
 
 def test_a_run_that_goes_on_is_the_same_run(tmp_path: Path, vendor: Vendor) -> None:
-    """Also where the first part reached a part of the rows only; another model, or --fresh, make another run."""
+    """Also where the first part reached a part of the rows only; --fresh makes another run."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
-    asked: list[dict[str, Any]] = [{"limit": 2}, {}, {"model": "other"}, {"model": "other", "fresh": True}]
+    asked: list[dict[str, Any]] = [{"limit": 2}, {}, {"fresh": True}]
     ids = [run(dataset, vendor.url, tmp_path / "run", **change).summary.run for change in asked]
     assert ids[0] == ids[1]
-    assert len(set(ids)) == 3
+    assert ids[1] != ids[2]
 
 
 def test_fresh_forgets_the_earlier_run(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
@@ -91,9 +96,9 @@ def test_moved_inserted_deleted_and_repeated_lines(tmp_path: Path, vendor: Vendo
     assert asked() == sorted([content(9), content(3)])
     assert lines_of(tmp_path / "run") == {line: content(number) for line, number in enumerate(new, 1)}
     assert result.summary.rows.lines == 7
-    gone = (tmp_path / "run" / SUPERSEDED).read_text().splitlines()
-    assert len(gone) == 1
-    assert content(2) in gone[0]
+    assert result.notices == ("1 row that the dataset no longer has stays in the log and is left out of the figures.",)
+    assert content(2) in (tmp_path / "run" / RECORDS).read_text()
+    assert run(str(path), vendor.url, tmp_path / "run").notices == ()
 
 
 def test_a_repeated_line_taken_out_again_leaves_one_record(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
@@ -117,25 +122,33 @@ def test_a_repeated_line_taken_out_again_leaves_one_record(tmp_path: Path, vendo
     ],
     ids=str,
 )
-def test_what_can_change_the_answer_asks_again(
+def test_what_can_change_the_answer_makes_another_run_which_is_refused(
     tmp_path: Path, vendor: Vendor, asked: Asked, change: dict[str, Any]
 ) -> None:
-    """The earlier measurements are set aside, not mixed in and not lost."""
+    """The measurements of the run in the folder are not mixed in, not moved and not lost."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
     run(dataset, vendor.url, tmp_path / "run")
     asked()
-    result = run(dataset, vendor.url, tmp_path / "run", **change)
+    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    with pytest.raises(InputError, match="another run") as refused:
+        run(dataset, vendor.url, tmp_path / "run", **change)
+    assert refused.value.remedy == "Choose another --output, or --fresh to forget that run."
+    assert asked() == []
+    assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+    assert run(dataset, vendor.url, tmp_path / "run", fresh=True, **change).summary.rows.lines == 3
     assert len(asked()) == 3
-    assert result.summary.rows.lines == 3
-    assert len((tmp_path / "run" / SUPERSEDED).read_text().splitlines()) == 3
 
 
-def test_another_endpoint_asks_again(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+def test_a_run_of_another_endpoint_is_refused_whatever_its_name(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
-    run(dataset, vendor.url, tmp_path / "run")
+    run(dataset, vendor.url, tmp_path / "run", endpoint={"name": "first"})
     with Vendor(models=["faithful"]) as elsewhere:
-        assert run(dataset, elsewhere.url, tmp_path / "run").summary.rows.lines == 3
-        assert len(list(elsewhere.requests)) == 3
+        with pytest.raises(InputError, match=f"endpoint was {vendor.url}, now {elsewhere.url}"):
+            run(dataset, elsewhere.url, tmp_path / "run", endpoint={"name": "first"})
+        assert list(elsewhere.requests) == []
+    asked()
+    run(dataset, vendor.url, tmp_path / "run", endpoint={"name": "second"})
+    assert asked() == []
 
 
 def test_a_part_of_the_rows_does_not_push_the_others_out(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
@@ -205,13 +218,13 @@ def test_fresh_and_only_failed_exclude_each_other(tmp_path: Path, vendor: Vendor
 def test_nobody_comes_between_the_look_at_a_run_and_its_going_on(
     tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def and_another_comes(folder: Path, wanted: earlier_run.Wanted) -> earlier_run.Earlier:
-        earlier = earlier_run.look_at(folder, wanted)
+    def and_another_comes(folder: Path, *given: Any) -> Earlier:
+        earlier = resume(folder, *given)
         with pytest.raises(OutputError, match="another toolcert"):
             hold(folder)
         return earlier
 
-    monkeypatch.setattr("toolcert.verification.run.job.look_at", and_another_comes)
+    monkeypatch.setattr("toolcert.verification.run.job.resume", and_another_comes)
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == 1
 
@@ -242,17 +255,6 @@ def test_a_torn_last_line_is_asked_again(tmp_path: Path, vendor: Vendor, asked: 
     assert all(json.loads(line) for line in log.read_text().splitlines())
 
 
-def test_a_torn_line_among_the_superseded_spoils_none_that_follow(tmp_path: Path, vendor: Vendor) -> None:
-    """As a full disk leaves it."""
-    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
-    run(dataset, vendor.url, tmp_path / "run")
-    aside = tmp_path / "run" / SUPERSEDED
-    aside.write_bytes(b'{"case":"torn')
-    run(dataset, vendor.url, tmp_path / "run", model="other")
-    assert len([json.loads(line) for line in aside.read_bytes().splitlines()]) == 2
-    run(dataset, vendor.url, tmp_path / "run", model="other", only_failed=True)
-
-
 def test_a_probe_run_in_the_folder_is_refused(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     run(dataset, vendor.url, tmp_path / "run")
@@ -272,19 +274,17 @@ def records_of(folder: Path) -> bytes:
     return (folder / "records.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("fresh", [False, True], ids=["taken up", "fresh"])
 @pytest.mark.parametrize("rows", [3, 30], ids=["to the end", "given up"])
-def test_a_run_that_reaches_nobody_leaves_the_earlier_one_as_it_was(
-    tmp_path: Path, vendor: Vendor, asked: Asked, rows: int, fresh: bool
+def test_a_fresh_run_that_reaches_nobody_leaves_the_earlier_one_as_it_was(
+    tmp_path: Path, vendor: Vendor, asked: Asked, rows: int
 ) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     run(dataset, vendor.url, tmp_path / "run")
     before, manifest = records_of(tmp_path / "run"), (tmp_path / "run/manifest.json").read_bytes()
-    told = told_by(lambda: run(dataset, NOWHERE, tmp_path / "run", fresh=fresh, endpoint={"retries": 0}))
+    told = told_by(lambda: run(dataset, NOWHERE, tmp_path / "run", fresh=True, endpoint={"retries": 0}))
     assert f"The {rows} rows measured earlier in {tmp_path / 'run'} stay as they were" in told
     assert records_of(tmp_path / "run") == before
     assert (tmp_path / "run/manifest.json").read_bytes() == manifest
-    assert not (tmp_path / "run" / SUPERSEDED).exists()
     failed = records(tmp_path / "run" / UNMEASURED)
     assert {one.outcome for one in failed} == {Outcome.NOT_MEASURED}
     asked()
@@ -293,14 +293,28 @@ def test_a_run_that_reaches_nobody_leaves_the_earlier_one_as_it_was(
     assert not (tmp_path / "run" / UNMEASURED).exists()
 
 
-@pytest.mark.parametrize("fresh", [False, True], ids=["taken up", "fresh"])
-def test_a_run_that_asks_nothing_leaves_the_earlier_one_as_it_was(tmp_path: Path, vendor: Vendor, fresh: bool) -> None:
+def test_a_fresh_run_that_asks_nothing_leaves_the_earlier_one_as_it_was(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
     run(dataset, vendor.url, tmp_path / "run")
     before = records_of(tmp_path / "run")
-    nothing = run(dataset, vendor.url, tmp_path / "run", model="other", where=("tool=absent",), fresh=fresh)
+    nothing = run(dataset, vendor.url, tmp_path / "run", model="other", where=("tool=absent",), fresh=True)
     assert nothing.kept_earlier
     assert records_of(tmp_path / "run") == before
+
+
+def test_an_outage_while_a_run_goes_on_costs_nothing_that_was_measured(
+    tmp_path: Path, vendor: Vendor, asked: Asked
+) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(6)])
+    run(dataset, vendor.url, tmp_path / "run", limit=3)
+    vendor.outage("500", after=0)
+    for _ in range(2):
+        rows = run(dataset, vendor.url, tmp_path / "run", endpoint={"retries": 0}).summary.rows
+        assert (rows.lines, rows.passed, rows.not_measured) == (6, 3, 3)
+    vendor.restore()
+    asked()
+    assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == 6
+    assert len(asked()) == 3
 
 
 def told_by(ask: Callable[[], VerifyRun]) -> str:
@@ -314,40 +328,26 @@ def told_by(ask: Callable[[], VerifyRun]) -> str:
     return " ".join(result.notices)
 
 
-def test_the_first_answer_lets_a_run_take_the_place_of_an_earlier_one(tmp_path: Path, vendor: Vendor) -> None:
+def test_the_first_answer_lets_a_fresh_run_take_the_place_of_an_earlier_one(tmp_path: Path, vendor: Vendor) -> None:
     """Rows that failed before it move in with it, and each stands once."""
     dataset = write_rows(tmp_path / "d.jsonl", ["{", *(row(n) for n in range(4))])
     run(dataset, vendor.url, tmp_path / "run")
-    vendor.outage("500", after=len(list(vendor.requests)))
     with Vendor(models=["faithful"]) as elsewhere:
         elsewhere.outage("500", after=0, count=2)
-        result = run(dataset, elsewhere.url, tmp_path / "run", endpoint={"retries": 0, "concurrency": 1})
+        alone = {"retries": 0, "concurrency": 1}
+        result = run(dataset, elsewhere.url, tmp_path / "run", fresh=True, endpoint=alone)
     assert sorted(index_of(one) for one in records(tmp_path / "run")) == [1, 2, 3, 4, 5]
     assert (result.summary.rows.passed, result.summary.rows.not_measured, result.summary.rows.skipped) == (2, 2, 1)
     assert not (tmp_path / "run" / UNMEASURED).exists()
-    assert f"4 rows measured earlier (endpoint {vendor.url}) were set aside" in result.notices[0]
-
-
-def test_what_was_set_aside_is_taken_up_when_it_fits_again(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
-    path = tmp_path / "d.jsonl"
-    first = run(write_rows(path, [row(n) for n in range(4)]), vendor.url, tmp_path / "run").summary
-    other = run(str(path), vendor.url, tmp_path / "run", model="other")
-    assert "4 rows measured earlier (model faithful) were set aside" in other.notices[0]
-    asked()
-    moved = write_rows(path, [row(3), row(2), row(1), row(0)])
-    back = run(moved, vendor.url, tmp_path / "run")
-    assert asked() == []
-    assert back.notices[-1] == "4 rows set aside earlier were taken up again, not asked again."
-    assert timeless(back.summary)["rows"] == timeless(first)["rows"]
-    assert lines_of(tmp_path / "run") == {line: content(4 - line) for line in range(1, 5)}
-    assert {json.loads(line)["model"] for line in (tmp_path / "run" / SUPERSEDED).read_text().splitlines()} == {"other"}
+    assert len((tmp_path / "run" / RECORDS).read_bytes().splitlines()) == 5
 
 
 def test_a_line_put_back_into_the_dataset_is_not_asked_again(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
     path = tmp_path / "d.jsonl"
     run(write_rows(path, [row(1), row(2)]), vendor.url, tmp_path / "run")
     gone = run(write_rows(path, [row(2)]), vendor.url, tmp_path / "run")
-    assert gone.notices[0].startswith("1 row that the dataset no longer has was set aside in")
+    assert gone.notices[0].startswith("1 row that the dataset no longer has stays in the log")
+    assert (gone.summary.rows.lines, gone.summary.incomplete) == (1, False)
     asked()
     result = run(write_rows(path, [row(2), row(3), row(1)]), vendor.url, tmp_path / "run")
     assert asked() == [content(3)]
@@ -355,15 +355,67 @@ def test_a_line_put_back_into_the_dataset_is_not_asked_again(tmp_path: Path, ven
     assert result.summary.rows.passed == 3
 
 
-def test_fresh_asks_again_what_was_set_aside(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
-    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
-    run(dataset, vendor.url, tmp_path / "run")
-    run(dataset, vendor.url, tmp_path / "run", model="other")
+def test_a_part_of_the_rows_says_nothing_about_the_others_but_finds_moved_ones(
+    tmp_path: Path, vendor: Vendor, asked: Asked
+) -> None:
+    path = tmp_path / "d.jsonl"
+    run(write_rows(path, [row(1), row(2), row(3)]), vendor.url, tmp_path / "run")
     asked()
-    run(dataset, vendor.url, tmp_path / "run", fresh=True, max_requests=1)
-    assert len(asked()) == 1
+    result = run(write_rows(path, [row(9), row(2), row(1)]), vendor.url, tmp_path / "run", where=("index=3",))
+    assert asked() == []
+    assert result.notices == ()
+    assert sorted(index_of(one) for one in records(tmp_path / "run")) == [
+        2,
+        3,
+        3,
+    ]  # 1 was met on line 3, 3 was not looked for
+
+
+def test_fresh_asks_again_what_left_the_dataset(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    path = tmp_path / "d.jsonl"
+    run(write_rows(path, [row(1), row(2)]), vendor.url, tmp_path / "run")
+    run(write_rows(path, [row(2)]), vendor.url, tmp_path / "run")
+    asked()
+    run(write_rows(path, [row(2), row(1)]), vendor.url, tmp_path / "run", fresh=True)
+    assert asked() == sorted([content(1), content(2)])
+
+
+def test_a_finished_run_that_is_run_again_keeps_its_log_to_the_byte(tmp_path: Path, vendor: Vendor) -> None:
+    """A blessed baseline stays fresh; a line that cannot be asked is no reason to write again."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), "{", row(2, toolcert={"expected": {"call": False}})])
     run(dataset, vendor.url, tmp_path / "run")
-    assert len(asked()) == 2
+    before = records_of(tmp_path / "run")
+    again = run(dataset, vendor.url, tmp_path / "run").summary
+    assert records_of(tmp_path / "run") == before
+    assert (again.rows.passed, again.rows.failed, again.rows.skipped) == (1, 1, 1)
+
+
+def test_every_reader_counts_a_row_asked_again_once(tmp_path: Path, vendor: Vendor) -> None:
+    """Summary, report, comparison, single row, judging again: one rule."""
+    path, folder = tmp_path / "d.jsonl", tmp_path / "run"
+    failing = [row(n, toolcert={"expected": {"call": False}}) for n in range(3)]
+    in_order = {"concurrency": 1}
+    run(write_rows(path, [*failing, row(7), row(8)]), vendor.url, folder, endpoint=in_order)
+    dataset = write_rows(path, [*failing, row(8)])
+    run(dataset, vendor.url, folder, endpoint=in_order, only_failed=True)
+    assert len((folder / RECORDS).read_bytes().splitlines()) == 8
+    once = run(dataset, vendor.url, tmp_path / "once").summary
+    expected = [(1, Outcome.FAILED), (2, Outcome.FAILED), (3, Outcome.FAILED), (4, Outcome.PASSED)]
+    assert [(index_of(one), one.outcome) for one in records(folder)] == expected
+    assert timeless(summarise(folder)) == timeless(once)
+    assert timeless(rejudge(folder).summary) == timeless(once)
+    assert [(one.outcome, facts.index) for one, facts in every_row(Extras(run=str(folder)))] == [
+        (outcome, index) for index, outcome in expected
+    ]
+    assert set(whole_rows(folder, range(10))) == {1, 2, 3, 4}
+    packed = read_run(folder, "run")
+    assert list(packed.columns.index) == [4, 1, 2, 3]
+    numbers = [json.loads(packed.line(place))["row"]["index"] for place in range(4)]
+    assert numbers == [4, 1, 2, 3]
+    assert packed.line(1) == (folder / RECORDS).read_bytes().splitlines(keepends=True)[5]
+    assert find_row(folder, "1").record.at == records(folder)[0].at
+    compared = compare([str(folder)], [str(tmp_path / "once")])
+    assert (compared.vendors[0].compared, compared.baseline.rows) == (4, 4)
 
 
 def test_failed_rows_stay_known_where_asking_them_again_reaches_nobody(tmp_path: Path, vendor: Vendor) -> None:
@@ -372,6 +424,7 @@ def test_failed_rows_stay_known_where_asking_them_again_reaches_nobody(tmp_path:
     vendor.outage("500", after=0)
     again = run(dataset, vendor.url, tmp_path / "run", only_failed=True, endpoint={"retries": 0})
     assert again.kept_earlier
+    assert again.notices == ("1 failed row got no other answer and stands as it was.",)
     assert (summarise(tmp_path / "run").rows.failed, summarise(tmp_path / "run").rows.passed) == (1, 1)
 
 
@@ -394,32 +447,45 @@ def test_failed_rows_stay_known_where_only_some_are_answered_again(
     assert before.failed == 6
     assert timeless(summarise(tmp_path / "run")) == timeless(again.summary)
     assert sorted(lines_of(tmp_path / "run")) == list(range(1, 9))
-    assert not (tmp_path / "run" / f"next-{RECORDS}").exists()
 
 
-@pytest.mark.parametrize("name", [SUPERSEDED, RECORDS])
-def test_a_log_that_lost_rows_half_way_is_not_called_whole(
-    tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch, name: str
+def test_a_full_disk_while_lines_are_renumbered_leaves_a_whole_log(
+    tmp_path: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch, asked: Asked
 ) -> None:
-    """The disk is full, or the process ends, between what must happen together."""
-    dataset = write_rows(tmp_path / "d.jsonl", [row(1, toolcert={"expected": {"call": False}}), row(2)])
-    run(dataset, vendor.url, tmp_path / "run")
+    path = tmp_path / "d.jsonl"
+    run(write_rows(path, [row(1), row(2), row(3)]), vendor.url, tmp_path / "run")
+    dataset = write_rows(path, [row(3), row(2), row(4)])
     real = Path.replace
 
-    def fail_after(self: Path, target: Path) -> Path:
-        done = real(self, target)
-        if self.name == f"next-{name}":
+    def fail(self: Path, target: Path) -> Path:
+        if target.name == RECORDS:
             raise OSError(28, "No space left on device")
-        return done
+        return real(self, target)
 
-    monkeypatch.setattr(Path, "replace", fail_after)
+    monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OutputError):
-        run(dataset, vendor.url, tmp_path / "run", only_failed=True)
+        run(dataset, vendor.url, tmp_path / "run")
     monkeypatch.undo()
-    broken = summarise(tmp_path / "run")
-    assert broken.rows.lines == 2 or broken.incomplete
+    asked()
     mended = run(dataset, vendor.url, tmp_path / "run").summary
-    assert (mended.rows.failed, mended.rows.passed, mended.incomplete) == (1, 1, False)
+    assert asked() == []
+    assert (mended.rows.lines, mended.rows.passed, mended.incomplete) == (3, 3, False)
+    assert lines_of(tmp_path / "run") == {1: content(3), 2: content(2), 3: content(4)}
+
+
+def test_what_0_1_set_aside_is_not_asked_again(tmp_path: Path, vendor: Vendor, asked: Asked) -> None:
+    """A torn line behind it spoils nothing; what is of another model stays where it is."""
+    dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2), row(3)])
+    run(dataset, vendor.url, tmp_path / "run")
+    first, *rest = records_of(tmp_path / "run").splitlines(keepends=True)
+    foreign = b'{"case":"00000000-other","endpoint":"e","model":"other","outcome":"passed"}\n'
+    (tmp_path / "run" / SUPERSEDED).write_bytes(foreign + first + b'{"case":"torn')
+    (tmp_path / "run" / RECORDS).write_bytes(b"".join(rest))
+    asked()
+    assert run(dataset, vendor.url, tmp_path / "run").summary.rows.passed == 3
+    assert asked() == []
+    assert sorted(lines_of(tmp_path / "run")) == [1, 2, 3]
+    assert (tmp_path / "run" / SUPERSEDED).read_bytes() == foreign
 
 
 def test_nothing_is_measured_where_the_next_run_would_clear_it_away(tmp_path: Path, vendor: Vendor) -> None:

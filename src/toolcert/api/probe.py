@@ -31,7 +31,7 @@ from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.encoding import Keep
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
-from toolcert.runs.reader import RunReader, is_run, read_manifest
+from toolcert.runs.reader import RunReader, is_run, read_manifest, settled
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.settings.keyword_options import KeywordOptions
@@ -118,9 +118,10 @@ class ProbeJob:
     async def _run(self, lock: IO[bytes], handlers: Sequence[Handler]) -> ProbeRun:
         if self.options.fresh:
             start_afresh(self.folder, self.manifest.job)
-        measured = resume(self.folder, self.manifest)
-        if len(measured):
-            self.plan.resume(measured, RunReader(self.folder).heads())
+        earlier = resume(self.folder, self.manifest)
+        self.manifest = earlier.manifest or self.manifest
+        if len(earlier):
+            self.plan.resume(earlier, filter(settled, RunReader(self.folder).heads()))
         writer = RunWriter(self.folder, self.manifest, keep=self.options.keep, lock=lock)
         engine = LocalEngine(
             self._sessions,

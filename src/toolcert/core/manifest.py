@@ -45,5 +45,8 @@ class Manifest(Value):
     """Rows that a verify run set out to ask, where that was known before the first."""
     parameters: JsonObject = {}
     """What else shaped the requests: temperature, max_tokens, adapter, stream mode, ..."""
+    has_stale_lines: bool = False
+    """The log may hold lines that do not count: of a case asked again later, or of a row that left the dataset.
+    Where this is false, readers need not look for them."""
     argv: tuple[str, ...] = ()
     versions: dict[str, str] = {}

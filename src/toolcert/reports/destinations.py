@@ -10,8 +10,8 @@ from pathlib import Path
 from toolcert.core.errors import OutputError, UsageError
 from toolcert.runs.files import check_writable, open_descriptor, write_whole
 from toolcert.runs.reader import is_run
+from toolcert.runs.resume import SUPERSEDED
 from toolcert.runs.writer import MANIFEST, RECORDS
-from toolcert.verification.run.earlier_run import SUPERSEDED
 
 STDOUT = "-"
 _STDOUT_DESCRIPTOR = 1

@@ -1,13 +1,15 @@
-"""Reads finished and unfinished runs in bounded memory: heads cheaply, evidence on demand."""
+"""Reads finished and unfinished runs in bounded memory: heads cheaply, evidence on demand, each case once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.manifest import RUN_FORMAT, Manifest
 from toolcert.core.records import Record
@@ -16,9 +18,27 @@ from toolcert.runs.writer import MANIFEST, RECORDS
 
 T = TypeVar("T")
 
+SETTLED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED})
+"""Outcomes that are an answer; a case with another outcome is asked again when its run is resumed."""
+GONE = 0
+"""The number of a row that left the dataset; lines are counted from 1."""
+_COUNTS, _SUPERSEDED, _GONE = range(3)
+
+
+def settled(record: Record) -> bool:
+    """Whether this record stands when its run is resumed."""
+    if record.outcome in SETTLED:
+        return True
+    # A line that cannot be read has a key, but no content: the same line would fail in the same way.
+    return bool(record.outcome is Outcome.SKIPPED and record.codes and record.row and not record.row.content)
+
 
 class RunReader:
-    """A run folder, read line by line."""
+    """A run folder, read line by line.
+
+    The log is only appended to, so a case may have several lines. One of them counts: the last that is settled, or
+    the last of all. A retry without an answer thus never hides an earlier answer. Every reader of runs goes by this.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,42 +49,80 @@ class RunReader:
         return self.folder / RECORDS
 
     def lines(self) -> Iterator[bytes]:
-        """The whole lines; a torn last line (the run was killed there) is left out."""
-        return whole_lines(self.path)
+        """The lines that count; a torn last line (the run was killed there) is left out."""
+        return (line for _, line in self._numbered())
 
-    def heads(self) -> Iterator[Record]:
-        """Every record without its evidence."""
-        return self.decoded(decode_head)
+    def placed_lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that count, each with the offset at which it begins."""
+        offset = 0
+        for number, line in enumerate(whole_lines(self.path)):
+            if not self.marks[number : number + 1].strip(b"\0"):
+                yield offset, line
+            offset += len(line)
+
+    def heads(self, *, gone: bool = False) -> Iterator[Record]:
+        """Every record that counts, without its evidence; with `gone` also those of rows that left the dataset."""
+        return self._decoded(self._numbered(gone=gone), decode_head)
 
     def records(self) -> Iterator[Record]:
-        """Every record, evidence included."""
+        """Every record that counts, evidence included."""
         return self.decoded(decode_record)
 
     def decoded(self, decode: Callable[[bytes], T]) -> Iterator[T]:
-        """Every line as `decode` reads it; one that is no record is named with its number."""
-        return decoded_lines(self.path, decode)
+        """Every line that counts as `decode` reads it; one that is no record is named with its number."""
+        return self._decoded(self._numbered(), decode)
+
+    @cached_property
+    def marks(self) -> bytes:
+        """A byte for each line of the log, zero for a line that counts; empty where all lines do."""
+        if not self.manifest.has_stale_lines:
+            return b""
+        numbered = enumerate(whole_lines(self.path), 1)
+        return line_marks(self._decoded(numbered, decode_head))
+
+    def _numbered(self, *, gone: bool = False) -> Iterator[tuple[int, bytes]]:
+        left_out = (_SUPERSEDED,) if gone else (_SUPERSEDED, _GONE)
+        marks = self.marks
+        for number, line in enumerate(whole_lines(self.path), 1):
+            if number > len(marks) or marks[number - 1] not in left_out:
+                yield number, line
+
+    def _decoded(self, numbered: Iterable[tuple[int, bytes]], decode: Callable[[bytes], T]) -> Iterator[T]:
+        for number, line in numbered:
+            try:
+                yield decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise InputError(
+                    f"{self.path}, line {number}: not a record of a toolcert run ({error}).",
+                    remedy="Remove the line, or run again with --fresh.",
+                ) from error
+
+
+def line_marks(heads: Iterable[Record]) -> bytes:
+    """For each line of a log whether it counts, is superseded by another, or speaks of a row that left the dataset."""
+    marks, answers = bytearray(), bytearray()
+    standing: dict[int, int] = {}
+    """Hash of a case to the line that speaks for it."""
+    for number, head in enumerate(heads):
+        marks.append(_GONE if head.row is not None and head.row.index == GONE else _COUNTS)
+        answers.append(settled(head))
+        key = hash(head.case)
+        before = standing.get(key, number)
+        stands = number if answers[number] or not answers[before] else before
+        if before != number:
+            marks[before if stands == number else number] = _SUPERSEDED
+        standing[key] = stands
+    return bytes(marks)
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a log that need not be there; a torn last one is left out."""
+    """The lines of a file that need not be there; a torn last one is left out."""
     if not path.exists():
         return
     with path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n"):
                 yield line
-
-
-def decoded_lines(path: Path, decode: Callable[[bytes], T]) -> Iterator[T]:
-    """Every whole line as `decode` reads it; one that is no record is named with its number."""
-    for number, line in enumerate(whole_lines(path), 1):
-        try:
-            yield decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{path}, line {number}: not a record of a toolcert run ({error}).",
-                remedy="Remove the line, or run again with --fresh.",
-            ) from error
 
 
 def is_run(path: Path) -> bool:

@@ -1,89 +1,122 @@
-"""Resumes a run: what was measured is not asked again, what was not measured is, and no key occurs twice."""
+"""The one rule by which both jobs go on with the run in a folder.
+
+A run is known by its job, its endpoint (address, dialect, options), its request body and the parameters of its
+requests; for verify the model is one of these. A folder that holds another run is refused. More endpoints, models,
+probes, iterations or rows extend the run. What it has an answer to is not asked again. Nothing leaves the log: what is
+asked again is appended, and `RunReader` says which line of a case counts.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
-from toolcert.runs.encoding import decode_head
+from toolcert.core.targets import EndpointSpec
+from toolcert.runs.encoding import DETAIL_MARK, decode_head, encode_record
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.reader import RunReader, is_run, read_manifest
-from toolcert.runs.writer import MANIFEST, RECORDS, repair_tail
+from toolcert.runs.reader import GONE, RunReader, is_run, read_manifest, settled, whole_lines
+from toolcert.runs.writer import MANIFEST, RECORDS, write_manifest
 
+SUPERSEDED = "superseded.jsonl"
+"""Where version 0.1 put records of another target, and of rows that had left the dataset."""
+_CHOICE = {"verify": frozenset({"limit", "sample", "seed", "where", "keep"})}
+"""Parameters of a job that choose which rows are asked or kept, and change no request. The seed of verify draws the
+sample; the seed of probe is sent."""
 _WHOLE = (1 << 64) - 1
+_OPEN, _SETTLED, _RETRIED = range(3)
 
 
-class Keys:
-    """Keys in eight bytes each; they can be found and not listed."""
+class Earlier:
+    """The cases that the log of an earlier run speaks of, in 13 bytes each; they can be found and not listed."""
 
-    def __init__(self, keys: Iterable[str] = ()) -> None:
-        self._digests = array("Q", sorted(hash(key) & _WHOLE for key in keys))
+    def __init__(
+        self, heads: Iterable[Record] = (), again: Collection[Outcome] = (), manifest: Manifest | None = None
+    ) -> None:
+        """`again` are outcomes that are asked again although they are settled."""
+        # Sorted as plain numbers, hash and state in one: a list of pairs would take three times the memory.
+        packed = sorted((hash(head.case) & _WHOLE) << 2 | _state(head, again) for head in heads)
+        self._digests = array("Q", (number >> 2 for number in packed))
+        self._states = bytes(number & 3 for number in packed)
+        self._lines = array("I", bytes(4 * len(packed)))
+        self.manifest = manifest
+        """What the run that goes on writes into the folder; None where there is no earlier run."""
 
     def __len__(self) -> int:
+        """How many cases need not be asked."""
+        return self._states.count(_SETTLED)
+
+    def __contains__(self, case: object) -> bool:
+        """Whether a case need not be asked."""
+        return self._state(case) == _SETTLED
+
+    @property
+    def known(self) -> int:
+        """How many cases the log speaks of."""
         return len(self._digests)
 
-    def __contains__(self, key: object) -> bool:
-        return self._place(key) is not None
+    @property
+    def met(self) -> int:
+        """How many of them were met so far."""
+        return self.known - self._lines.count(0)
 
-    def _place(self, key: object) -> int | None:
-        digest = hash(key) & _WHOLE
+    @property
+    def settled_met(self) -> int:
+        """How many cases were met that need not be asked."""
+        return sum(state == _SETTLED and line > 0 for state, line in zip(self._states, self._lines, strict=True))
+
+    def asks(self, case: str, line: int, *, only_known: bool = False) -> bool:
+        """Meet a case on a line of the dataset; whether it is still to be asked."""
+        place = self._place(case)
+        if place is None:
+            return not only_known
+        self._lines[place] = line
+        return self._states[place] != _SETTLED
+
+    def is_retry(self, case: str) -> bool:
+        """Whether a case has an answer already and is asked again all the same."""
+        return self._state(case) == _RETRIED
+
+    def line_of(self, case: str) -> int | None:
+        """The line on which a case was met, 0 where it was not; None for a case that is not in the log."""
+        place = self._place(case)
+        return None if place is None else self._lines[place]
+
+    def _state(self, case: object) -> int | None:
+        place = self._place(case)
+        return None if place is None else self._states[place]
+
+    def _place(self, case: object) -> int | None:
+        digest = hash(case) & _WHOLE
         place = bisect_left(self._digests, digest)
         return place if place < len(self._digests) and self._digests[place] == digest else None
 
 
-class PlacedKeys(Keys):
-    """Keys with the line each was last met on, in four bytes more."""
-
-    def __init__(self, keys: Iterable[str] = ()) -> None:
-        super().__init__(keys)
-        self._lines = array("I", bytes(4 * len(self)))
-
-    @property
-    def met(self) -> int:
-        """How many were met so far."""
-        return len(self) - self._lines.count(0)
-
-    def meet(self, key: str, line: int) -> bool:
-        """Note the line a key stands on now; False for a key that is not here."""
-        place = self._place(key)
-        if place is None:
-            return False
-        self._lines[place] = line
-        return True
-
-    def line_of(self, key: str) -> int:
-        """The line noted for a key; 0 where it was not met."""
-        place = self._place(key)
-        return 0 if place is None else self._lines[place]
+def _state(head: Record, again: Collection[Outcome]) -> int:
+    if not settled(head):
+        return _OPEN
+    return _RETRIED if head.outcome in again else _SETTLED
 
 
-SETTLED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED})
-"""Outcomes that asking again would only repeat; the others are asked anew."""
-
-
-def settled(record: Record) -> bool:
-    """Whether this record stands when its run is resumed."""
-    return record.outcome in SETTLED
-
-
-def resume(folder: Path, manifest: Manifest) -> Keys:
-    """Make an earlier run in `folder` ready to go on: repair its tail, drop what is to be asked again."""
+def resume(folder: Path, manifest: Manifest, again: Collection[Outcome] = ()) -> Earlier:
+    """What the run in `folder` has measured already; nothing is changed there, and another run is refused."""
     if not is_run(folder):
-        return Keys()
+        return Earlier()
     reader = RunReader(folder)
-    _refuse_another_run(folder, reader.manifest, manifest)
-    if not reader.path.exists():
-        return Keys()
-    repair_tail(reader.path)
-    if any(not settled(head) for head in reader.heads()):
-        write_whole(reader.path, (line for line in reader.lines() if settled(decode_head(line))))
-    return Keys(head.case for head in reader.heads())
+    refuse_another_run(folder, reader.manifest, manifest)
+    earlier = Earlier(reader.heads(gone=True), again)
+    stale = reader.manifest.has_stale_lines or len(earlier) < earlier.known
+    earlier.manifest = msgspec.structs.replace(manifest, run=reader.manifest.run, has_stale_lines=stale)
+    return earlier
 
 
 def start_afresh(folder: Path, job: str) -> None:
@@ -91,37 +124,110 @@ def start_afresh(folder: Path, job: str) -> None:
     if not is_run(folder):
         return
     refuse_another_job(folder, read_manifest(folder), job)
-    for name in (RECORDS, MANIFEST):
+    for name in (RECORDS, SUPERSEDED, MANIFEST):
         with output_errors(folder / name):
             (folder / name).unlink(missing_ok=True)
 
 
 def refuse_another_job(folder: Path, manifest: Manifest, job: str) -> None:
-    """Nobody means to put one job's measurements into the folder of another's."""
+    """A folder of one job is never used for the other, not even with --fresh."""
     if manifest.job != job:
         raise InputError(
             f"{folder} holds a {manifest.job} run; this is a {job} run.", remedy="Choose another --output."
         )
 
 
-def _refuse_another_run(folder: Path, old: Manifest, new: Manifest) -> None:
-    """A folder holds one run: other ways of asking in it would make figures that belong to neither."""
+def refuse_another_run(folder: Path, old: Manifest, new: Manifest) -> None:
+    """Figures over two ways of asking would belong to neither run."""
     refuse_another_job(folder, old, new.job)
-    for difference in _differences(old, new):
+    if found := differences(old, new):
         raise InputError(
-            f"{folder} holds measurements {difference}.", remedy="Choose another --output, or --fresh to forget them."
+            f"{folder} holds another run: {'; '.join(found)}.",
+            remedy="Choose another --output, or --fresh to forget that run.",
         )
 
 
-def _differences(old: Manifest, new: Manifest) -> Iterator[str]:
-    """What was asked elsewhere or otherwise; the key of a case covers none of it."""
+def differences(old: Manifest, new: Manifest) -> list[str]:
+    """What makes the run in a folder another run than this one, in words; empty where this one goes on with it."""
+    return [
+        *(text for before, now in _same_endpoints(old, new) for text in _endpoint_differences(before, now)),
+        *_parameter_differences(old, new),
+    ]
+
+
+def _same_endpoints(old: Manifest, new: Manifest) -> Iterator[tuple[EndpointSpec, EndpointSpec]]:
+    """Endpoints to be held against each other: the only one of verify, whatever its name, and namesakes of probe."""
+    if new.job == "verify":
+        return zip(old.endpoints, new.endpoints, strict=False)
     known = {spec.name: spec for spec in old.endpoints}
-    for spec in new.endpoints:
-        before = known.get(spec.name, spec)
-        if before.base_url != spec.base_url:
-            yield f"of {spec.name} at {before.base_url}, not at {spec.base_url}"
-        if before.extra_body != spec.extra_body:
-            yield f"of {spec.name} with another extra body"
-    for name in sorted({*old.parameters, *new.parameters}):
-        if old.parameters.get(name) != new.parameters.get(name):
-            yield f"with other {name.replace('_', ' ')}"
+    return ((known[spec.name], spec) for spec in new.endpoints if spec.name in known)
+
+
+def _endpoint_differences(before: EndpointSpec, now: EndpointSpec) -> Iterator[str]:
+    # Headers are left out: they carry keys and ids of traces, which may change while a run goes on.
+    if before.base_url.rstrip("/") != now.base_url.rstrip("/"):
+        yield f"endpoint was {before.base_url}, now {now.base_url}"
+    if before.dialect != now.dialect:
+        yield f"dialect was {before.dialect}, now {now.dialect}"
+    if before.extra_body != now.extra_body:
+        yield "extra body was another"
+    for name in _differing(before.options, now.options):
+        yield f"{_plain(name)} was another"
+
+
+def _parameter_differences(old: Manifest, new: Manifest) -> Iterator[str]:
+    for name in _differing(old.parameters, new.parameters):
+        before, now = old.parameters.get(name), new.parameters.get(name)
+        if name in _CHOICE.get(new.job, ()):
+            continue
+        if name == "scenarios":  # further ones extend the run; a file that has changed since is another question
+            files = (before or {}), (now or {})
+            yield from (
+                f"scenario {one} was another" for one in _differing(*files) if all(one in file for file in files)
+            )
+        elif isinstance(before, dict) or isinstance(now, dict):
+            yield f"{_plain(name)} was another"
+        else:
+            yield f"{_plain(name)} was {_shown(before)}, now {_shown(now)}"
+
+
+def _differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    return [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def renumbered(line: bytes, number: int) -> bytes:
+    """The line of a record with another place in the dataset; its evidence is not touched."""
+    head = decode_head(line)
+    if head.row is None or head.row.index == number:
+        return line
+    start = encode_record(msgspec.structs.replace(head, row=msgspec.structs.replace(head.row, index=number)))
+    rest = line.find(DETAIL_MARK)
+    return start if rest < 0 else start[:-2] + line[rest:]
+
+
+def adopt_superseded(folder: Path, target: str) -> None:
+    """Take records of this target back into the log that version 0.1 has put aside.
+
+    They come first, so that what the log says of the same rows still counts, and as rows that left the dataset until
+    they are met in it. The caller holds the folder's lock.
+    """
+    aside = folder / SUPERSEDED
+
+    def fits(line: bytes) -> bool:
+        return decode_head(line).case.startswith(f"{target}-")
+
+    if not is_run(folder) or not any(map(fits, whole_lines(aside))):
+        return
+    # In this order a crash leaves records in both files, which does no harm, and never in neither.
+    write_manifest(folder, msgspec.structs.replace(read_manifest(folder), has_stale_lines=True, finished_at=None))
+    back = (renumbered(line, GONE) for line in whole_lines(aside) if fits(line))
+    write_whole(folder / RECORDS, chain(back, whole_lines(folder / RECORDS)))
+    write_whole(aside, (line for line in whole_lines(aside) if not fits(line)))

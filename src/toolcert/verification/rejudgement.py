@@ -28,7 +28,7 @@ from toolcert.verification.adapters.registry import get_adapter, load_adapter
 from toolcert.verification.dataset.lines import describe
 from toolcert.verification.digest import content_hash, sampling_hash
 from toolcert.verification.older_results import OlderRow, Rules, is_older_results, read_older
-from toolcert.verification.run.earlier_run import JOB
+from toolcert.verification.run.log import JOB
 from toolcert.verification.run.row_judge import Row, RowJudge
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import Tally, summary_of

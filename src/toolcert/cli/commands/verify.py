@@ -117,6 +117,9 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
     unasked = sum(result.summary.not_asked.values())
     if unasked and not result.kept_earlier:
         click.echo(f"The same command with --output {result.folder} asks the {plural(unasked, 'row')} left.", err=True)
+    if result.kept_earlier and not result.summary.nothing_measured:
+        click.echo("No row that was asked again got an answer.", err=True)
+        return ExitCode.NOTHING_MEASURED
     return _close(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -183,21 +183,36 @@ def read_run(folder: Path, label: str, by: By | None = None) -> PackedRun:
         )
     data = PackedRun(label, reader.path, reader.manifest, by)
     if reader.path.exists():
-        _read_lines(data)
+        _read_lines(data, reader.marks)
     return data
 
 
-def _read_lines(data: PackedRun) -> None:
+def _read_lines(data: PackedRun, marks: bytes) -> None:
     keep_freed_memory()
-    offset = 0
+    offset = number = 0
     with data.path.open("rb", buffering=BUFFER) as file:
         while lines := list(islice(file, CHUNK)):
             if lines[-1][-1] != _NEWLINE:
                 data.torn = True
                 lines.pop()
-            data.columns.mark(offset)
+            for start, counting in _counting_parts(lines, marks[number : number + len(lines)]):
+                data.columns.mark(offset + start)
+                _add(data, counting)
             offset += sum(map(len, lines))
-            _add(data, lines)
+            number += len(lines)
+
+
+def _counting_parts(lines: list[bytes], marks: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """The neighbours among lines that count, each group with its offset: a row is found again from its beginning."""
+    if not any(marks):
+        yield 0, lines
+        return
+    offset = 0
+    for stale, group in groupby(zip_longest(lines, marks), key=lambda pair: bool(pair[1])):
+        part = [line for line, _ in group]
+        if not stale:
+            yield offset, part
+        offset += sum(map(len, part))
 
 
 def _add(data: PackedRun, lines: list[bytes]) -> None:

@@ -38,7 +38,7 @@ from toolcert.probes.summary.sentences import (
     reasons_for,
     unreachable_lines,
 )
-from toolcert.runs.reader import RunReader
+from toolcert.runs.reader import RunReader, settled
 
 Prices: TypeAlias = Mapping[str, tuple[float, float]]
 """Model id (or a pattern) to the price of a million tokens in and out."""
@@ -160,6 +160,7 @@ class Summariser:
     def __init__(self, manifest: Manifest, *, prices: Prices | None = None) -> None:
         self._manifest = manifest
         self._suite = find_suite(manifest.suite)
+        self._iterations = manifest.iterations or 1
         self._columns = _columns(manifest)
         self._weights = {column.name: column.weight for column in self._columns}
         self._prices = prices or {}
@@ -174,10 +175,14 @@ class Summariser:
     def add(self, record: Record) -> None:
         """Count one record; models and probes outside the manifest belong to another run."""
         tally = self._models.get((record.endpoint, record.model))
-        if tally is not None and record.probe is not None and record.probe.probe in self._weights:
+        if tally is not None and record.probe is not None and self._counts(record, record.probe):
             compared = self._fingerprints.compared(record)
             tally.add(compared)
             self._sightings.add(compared)
+
+    def _counts(self, record: Record, facts: ProbeFacts) -> bool:
+        # An earlier run with more iterations leaves its answers to this one, and not its gaps.
+        return facts.probe in self._weights and (facts.iteration <= self._iterations or settled(record))
 
     def summary(self, *, finished_at: float | None = None) -> ProbeSummary:
         """Everything there is to say."""

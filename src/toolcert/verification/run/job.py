@@ -5,7 +5,7 @@ A run whose first rows all meet a lasting fault is stopped early; a dry run says
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import IO
@@ -19,36 +19,27 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.gates import parse_gates
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
+from toolcert.core.number_text import plural
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import Value
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import LASTING, OutageWatch, fault_of
 from toolcert.runs.encoding import Keep
-from toolcert.runs.reader import is_run, read_manifest
-from toolcert.runs.resume import Keys
+from toolcert.runs.provenance import new_run_id
+from toolcert.runs.reader import is_run, read_manifest, settled
+from toolcert.runs.resume import Earlier, adopt_superseded, differences, refuse_another_job, resume
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.verification.dataset.inspection import DatasetReport, inspect, rough_tokens
 from toolcert.verification.dataset.lines import Dataset
 from toolcert.verification.dataset.source import Source
-from toolcert.verification.run.earlier_run import (
-    Earlier,
-    LogRoom,
-    Wanted,
-    follow_moved_lines,
-    look_at,
-    require_run,
-    run_asking,
-    take_back,
-)
 from toolcert.verification.run.log import (
+    JOB,
     UNMEASURED,
-    Aftermath,
     VerifyLog,
-    changes,
-    notices,
+    follow_moved_lines,
     refuse_place_of_unmeasured,
-    untouched,
+    require_run,
 )
 from toolcert.verification.run.row_plan import VerifyPlan, VerifyWork, target_of
 from toolcert.verification.summary.fail_under import GATE_NAMES, any_expectation, missed_gates, require_expectations
@@ -100,15 +91,40 @@ class VerifyRun(Value):
     """A finished verify run."""
 
     folder: str
-    """Where its records are: the folder asked for, unless nothing was measured and that one holds measurements."""
+    """Where its records are: the folder asked for, unless a fresh run measured nothing and that one holds
+    measurements."""
     summary: VerifySummary
     interrupted: bool = False
     missed: tuple[str, ...] = ()
     """The gates that were not met, in words."""
     kept_earlier: bool = False
-    """Nothing was measured, and the earlier run in the folder asked for is as it was."""
+    """Nothing was measured, and what the earlier run in the folder measured is as it was."""
     notices: tuple[str, ...] = ()
     """What became of measurements of earlier runs in the folder, in words."""
+
+
+class Aftermath:
+    """What this run did to the records of an earlier one; a handler, for the rows that are asked again."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+        self.left = 0
+        """Rows that the dataset no longer has."""
+        self.in_vain = 0
+        """Rows with an answer that were to be asked again and got no other."""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CaseFinished) and not settled(event.record):
+            self.in_vain += self._earlier.is_retry(event.record.case)
+
+    def notices(self) -> Iterator[str]:
+        """What to tell people."""
+        if self.left:
+            stay = "stays in the log and is" if self.left == 1 else "stay in the log and are"
+            yield f"{plural(self.left, 'row')} that the dataset no longer has {stay} left out of the figures."
+        if self.in_vain:
+            stand = "stands as it was" if self.in_vain == 1 else "stand as they were"
+            yield f"{plural(self.in_vain, 'failed row')} got no other answer and {stand}."
 
 
 class VerifyJob:
@@ -121,6 +137,9 @@ class VerifyJob:
         self.selection = options.selection()
         self.gates = parse_gates(options.fail_under, GATE_NAMES)
         self.dataset = Dataset(source)
+        self.fresh = options.fresh
+        self.again = frozenset({Outcome.FAILED} if options.only_failed else ())
+        """Outcomes that are asked again although they are answers."""
         self.manifest = msgspec.structs.replace(
             manifest,
             run=self._run_gone_on_with() or manifest.run,
@@ -131,50 +150,72 @@ class VerifyJob:
         self._check_adapter()
 
     def _run_gone_on_with(self) -> str | None:
-        if self.options.output is None or self.options.fresh:
-            return None
-        return run_asking(Path(self.options.output), target_of(self.spec, self.shaping))
+        folder = None if self.options.output is None or self.options.fresh else Path(self.options.output)
+        return read_manifest(folder).run if folder is not None and is_run(folder) else None
+
+    def start_afresh(self) -> None:
+        """Make this a new run, whatever its folder holds."""
+        self.fresh = True
+        self.manifest = msgspec.structs.replace(self.manifest, run=new_run_id())
+
+    def holds_another_run(self, folder: Path) -> bool:
+        """Whether the run in `folder` is one that this run cannot go on with."""
+        return is_run(folder) and bool(differences(read_manifest(folder), self.manifest))
 
     def plan(self, earlier: Earlier | None = None) -> VerifyPlan:
         """The cases that are to be asked."""
-        return VerifyPlan(self.dataset, self.spec, self.shaping, selection=self.selection, earlier=earlier)
+        return VerifyPlan(
+            self.dataset,
+            self.spec,
+            self.shaping,
+            selection=self.selection,
+            earlier=earlier,
+            only_known=self.options.only_failed,
+        )
 
-    def wanted(self, folder: Path) -> Wanted:
-        """What an earlier run in `folder` is held against; which rows are chosen matters only where there is one."""
-        all_rows = self.selection.everything or not is_run(folder)
-        chosen = None if all_rows else Keys(case.key for case in self.plan().cases())
-        target = target_of(self.spec, self.shaping)
-        return Wanted(target=target, fresh=self.options.fresh, only_failed=self.options.only_failed, chosen=chosen)
-
-    async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
-        """Do it; what an earlier run in the same folder measured is not asked again."""
-        refuse_place_of_unmeasured(folder)
+    def earlier(self, folder: Path) -> Earlier:
+        """What an earlier run in `folder` has measured; nothing is changed there."""
         if self.options.only_failed:
             require_run(folder)
-        with hold(folder) as lock:
-            wanted = self.wanted(folder)
-            earlier = look_at(folder, wanted)
-            changed = changes(read_manifest(folder), self.manifest) if earlier.foreign else ""
-            plan = self.plan(earlier)
-            # Rows that are not chosen now may stand in the log as well: then no number is that of all.
-            self.manifest = msgspec.structs.replace(self.manifest, planned=None if earlier.elsewhere else plan.total)
-            tally = Tally()
-            with closing(self._log(folder, lock, wanted, earlier)) as log:
-                finished = await self._ask(session, plan, log, [tally, GiveUpEarly(), *handlers])
-            summary = summary_of(tally, log.writer.manifest)
-            if log.kept_earlier:
-                return self._nothing_measured(folder, finished, summary, earlier)
-            after = Aftermath(changed=changed)
-            if earlier.only is not None:
-                back = take_back(folder, wanted, earlier.only, interrupted=finished.interrupted)
-                after = msgspec.structs.replace(after, in_vain=back)
-            return self._result(folder, finished, summary, earlier, after)
+        if self.fresh:
+            if is_run(folder):
+                refuse_another_job(folder, read_manifest(folder), JOB)
+            return Earlier()
+        return resume(folder, self.manifest, self.again)
 
-    def _log(self, folder: Path, lock: IO[bytes], wanted: Wanted, earlier: Earlier) -> VerifyLog:
+    async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
+        """Run it; rows that an earlier run in the same folder has an answer to are not asked."""
+        refuse_place_of_unmeasured(folder)
+        if self.options.only_failed:  # before the folder is made
+            require_run(folder)
+        with hold(folder) as lock:
+            if not self.fresh:
+                adopt_superseded(folder, target_of(self.spec, self.shaping))
+            earlier = self.earlier(folder)
+            plan = self.plan(earlier)
+            # The log may hold rows that are not chosen now: then no number is that of all its rows.
+            others = self._meet_chosen(earlier) and earlier.met < earlier.known
+            self.manifest = msgspec.structs.replace(
+                earlier.manifest or self.manifest, planned=None if others else plan.total
+            )
+            tally, after = Tally(), Aftermath(earlier)
+            with closing(self._log(folder, lock)) as log:
+                conclude = self._conclude(log, earlier, tally, after)
+                finished = await self._ask(session, plan, log, [conclude, log, tally, after, GiveUpEarly(), *handlers])
+            return self._result(log, finished, summary_of(tally, log.writer.manifest), earlier, after)
+
+    def _meet_chosen(self, earlier: Earlier) -> bool:
+        """Where only a part of the rows is chosen, find out which of them an earlier run speaks of."""
+        partly = earlier.known > 0 and not self.selection.everything
+        for _ in self.plan(earlier).cases() if partly else ():
+            pass
+        return partly
+
+    def _log(self, folder: Path, lock: IO[bytes]) -> VerifyLog:
         def open_writer(place: Path) -> RunWriter:
             return RunWriter(place, self.manifest, keep=self.options.keep, lock=lock)
 
-        return VerifyLog(folder, earlier, open_writer, LogRoom(folder, wanted))
+        return VerifyLog(folder, open_writer, fresh=self.fresh)
 
     async def _ask(
         self, session: Session, plan: VerifyPlan, log: VerifyLog, handlers: Sequence[Handler]
@@ -182,61 +223,55 @@ class VerifyJob:
         engine = LocalEngine(
             {self.spec.name: session},
             concurrency={self.spec.name: self.spec.concurrency + AHEAD},
-            handlers=[self._note_dataset(log), log, *handlers],
+            handlers=handlers,
             max_requests=self.options.max_requests,
             watch=OutageWatch(),
         )
-        resumed = plan.earlier.resumed  # lines that are gone from the dataset are among them
+        # Of the whole dataset all rows of the log, those included that have left it since.
+        resumed = len(plan.earlier) if self.selection.everything else plan.earlier.settled_met
         resumed = resumed if plan.total is None else min(resumed, plan.total)
         started = RunStarted(manifest=self.manifest, total=plan.total, resumed=resumed)
         try:
             return await engine.run(plan, VerifyWork(self.shaping), started)
         except NothingMeasuredError as error:
             if log.kept_earlier:
-                error.remedy = f"{error.remedy} {untouched(log.folder, plan.earlier)}".strip()
+                error.remedy = f"{error.remedy} {log.untouched()}".strip()
             raise
 
+    def _conclude(self, log: VerifyLog, earlier: Earlier, tally: Tally, after: Aftermath) -> Handler:
+        """Complete the log before its writer says that the run has ended."""
+
+        def conclude(event: Event) -> None:
+            if not isinstance(event, RunFinished):
+                return
+            source = self.dataset.source
+            if source.digest is not None:  # known once the last line was read
+                facts = DatasetFacts(path=source.name, digest=source.digest, rows=source.rows)
+                log.writer.manifest = msgspec.structs.replace(log.writer.manifest, dataset=facts)
+            # A dataset of which no line can be asked is the wrong one: it says nothing about rows measured earlier.
+            if earlier.known and (earlier.met or any(outcome.measured for outcome in tally.outcomes)):
+                whole = self.selection.everything and not event.interrupted
+                after.left = follow_moved_lines(log.writer, earlier, whole=whole)
+
+        return conclude
+
     def _result(
-        self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier, after: Aftermath
+        self, log: VerifyLog, finished: RunFinished, summary: VerifySummary, earlier: Earlier, after: Aftermath
     ) -> VerifyRun:
-        # Where no line can be asked, the dataset is wrong: it says nothing about rows measured earlier.
-        telling = earlier.taken_over > 0 or not summary.nothing_measured
-        if telling and self.selection.everything and not finished.interrupted and not self.options.only_failed:
-            after = msgspec.structs.replace(after, gone=follow_moved_lines(folder, earlier))
-        # What is not kept is not reported either.
-        if earlier.resumed or earlier.elsewhere or after.in_vain or self.options.keep is Keep.VERDICTS:
+        folder, notices = log.folder, [*after.notices()]
+        in_vain = after.in_vain > 0 and summary.nothing_measured
+        if log.kept_earlier:
+            folder, notices = folder / UNMEASURED, [log.untouched()]
+        elif earlier.known or self.options.keep is Keep.VERDICTS:  # what is not kept is not reported either
             summary = summarise(folder)
         return VerifyRun(
             folder=str(folder),
             summary=summary,
             interrupted=finished.interrupted,
             missed=tuple(missed_gates(self.gates, summary)),
-            notices=tuple(notices(folder, earlier, after)),
+            kept_earlier=log.kept_earlier or in_vain,
+            notices=tuple(notices),
         )
-
-    def _nothing_measured(
-        self, folder: Path, finished: RunFinished, summary: VerifySummary, earlier: Earlier
-    ) -> VerifyRun:
-        return VerifyRun(
-            folder=str(folder / UNMEASURED),
-            summary=summary,
-            interrupted=finished.interrupted,
-            missed=tuple(missed_gates(self.gates, summary)),
-            kept_earlier=True,
-            notices=(untouched(folder, earlier),),
-        )
-
-    def _note_dataset(self, log: VerifyLog) -> Handler:
-        """The digest is known once the last line was read; the writer puts it into the finished manifest."""
-
-        def note(event: Event) -> None:
-            if isinstance(event, RunFinished) and self.dataset.source.digest is not None:
-                facts = DatasetFacts(
-                    path=self.dataset.source.name, digest=self.dataset.source.digest, rows=self.dataset.source.rows
-                )
-                log.writer.manifest = msgspec.structs.replace(log.writer.manifest, dataset=facts)
-
-        return note
 
     def _check_adapter(self) -> None:
         """Say what is missing for raw completions before the first request."""
@@ -264,7 +299,7 @@ class DryRun(Value):
 
 def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
     """Go through the dataset as a run would, without asking anything or changing a file."""
-    plan = job.plan(_earlier(job, folder))
+    plan = job.plan(None if folder is None else job.earlier(folder))
     requests = tokens = 0
     for case in plan.cases():
         if case.body is not None and (job.options.max_requests is None or requests < job.options.max_requests):
@@ -277,15 +312,6 @@ def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
         adapter=plan.adapter_name,
         requests=requests,
         tokens=tokens,
-        settled=plan.earlier.taken_over,
+        settled=plan.earlier.settled_met,
         dataset=inspect(job.dataset, job.selection.lines(job.dataset)),
     )
-
-
-def _earlier(job: VerifyJob, folder: Path | None) -> Earlier:
-    """What the run would find in its folder."""
-    if folder is None or job.options.fresh:
-        return Earlier()
-    if job.options.only_failed:
-        require_run(folder)
-    return look_at(folder, job.wanted(folder))

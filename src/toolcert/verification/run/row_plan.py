@@ -15,11 +15,11 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
 from toolcert.engine.interfaces import Session
+from toolcert.runs.resume import Earlier
 from toolcert.verification.adapters.base import RenderError
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
 from toolcert.verification.dataset.selection import Selection
 from toolcert.verification.digest import content_hash, digest, row_key, sampling_hash, target_hash
-from toolcert.verification.run.earlier_run import Earlier
 from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, refuse_row
 from toolcert.verification.verify_options import Shaping, adapter_of, completion_request, prepare
 
@@ -56,7 +56,7 @@ def _as_asked(exchange: Exchange, rendered: Request, body: JsonObject) -> Exchan
 
 
 class VerifyPlan:
-    """Cases in the order of the file; rows measured earlier are passed over."""
+    """Cases in the order of the file, without the rows that an earlier run in the folder has an answer to."""
 
     def __init__(
         self,
@@ -66,11 +66,14 @@ class VerifyPlan:
         *,
         selection: Selection | None = None,
         earlier: Earlier | None = None,
+        only_known: bool = False,
     ) -> None:
+        """With `only_known` no row is asked that the earlier run does not speak of."""
         self.dataset = dataset
         self.selection = selection or Selection()
         self.target = target_of(spec, shaping)
         self.earlier = Earlier() if earlier is None else earlier
+        self._only_known = only_known
         self._spec = spec
         self._shaping = shaping
         self._adapter = adapter_of(shaping)
@@ -90,10 +93,10 @@ class VerifyPlan:
         return ()
 
     def cases(self) -> Iterator[Case]:
-        """Every chosen row that an earlier run in the same folder has not settled."""
+        """Every chosen row that is still to be asked."""
         for line in self.selection.lines(self.dataset):
             case = self._case(line)
-            if self.earlier.asks(case.key, line.index):
+            if self.earlier.asks(case.key, line.index, only_known=self._only_known):
                 yield case
 
     def _case(self, line: Line) -> Case:
