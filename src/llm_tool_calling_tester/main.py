@@ -13,9 +13,8 @@ from llm_tool_calling_tester.models import ModelTestResults, TestStatus
 from llm_tool_calling_tester.runner import ModelTestRunner, compile_filter
 from toolcert.api.endpoint import wait_for
 from toolcert.cli.support.exit import run_guarded
-from toolcert.cli.support.rich_console import stderr_console
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
-from toolcert.reports.console.live_progress import progress
+from toolcert.reports.console.progress import progress
 
 __all__ = ["ModelTestRunner", "cli", "main"]
 
@@ -64,7 +63,7 @@ def cli(pattern: str | None, **given: Any) -> None:
 async def _test_all(runner: ModelTestRunner, pattern: str | None) -> list[ModelTestResults]:
     async with runner.tester:
         models = runner.filter_models(await runner.fetch_models(), pattern)
-        with progress(f"llm_tool_calling_tester {runner.api_url}", stderr_console()) as display:
+        with progress(f"llm_tool_calling_tester {runner.api_url}") as display:
             return await runner.run_tests(models, [display])
 
 

@@ -11,13 +11,11 @@ from typing import Any, NoReturn
 import click
 
 from toolcert.cli.support.exit import run_guarded, warn
-from toolcert.cli.support.rich_console import say_on, stderr_console
-from toolcert.cli.support.run_console import announce_stop
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode
 from toolcert.core.events import CaseFinished, Event, Handler
 from toolcert.core.values import JsonObject
-from toolcert.reports.console.live_progress import progress
+from toolcert.reports.console.progress import progress
 from vendor_verifier import config
 from vendor_verifier.validator import Evaluation, Validator
 
@@ -60,10 +58,8 @@ def cli(api_key: str | None, **given: Any) -> None:
     """Evaluate tool calls of a model with a JSONL file of requests."""
     evaluation = Evaluation(**given)
     validator = Validator(evaluation, api_key or os.environ.get(config.API_KEY_VARIABLE) or None)
-    console = stderr_console()
-    say = say_on(console)
-    with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}", console) as display:
-        summary = validator.run([display, announce_stop(say), _tell_bad_lines(say)])
+    with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}") as display:
+        summary = validator.run([display, _tell_bad_lines(display.say)])
     for notice in validator.notices:
         warn(notice)
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))

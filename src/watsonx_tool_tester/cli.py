@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 import click
 
 from toolcert.cli.support.exit import run_guarded
-from toolcert.cli.support.rich_console import stderr_console
 from toolcert.core.errors import ConfigurationError, ExitCode, ToolcertError
-from toolcert.reports.console.live_progress import progress
+from toolcert.reports.console.progress import progress
 from toolcert.reports.formats import Extras
 from toolcert.version import __version__
 from watsonx_tool_tester.clients import make_client
@@ -124,7 +123,7 @@ def run_tests(context: click.Context, /, **given: Any) -> None:
 
 def _test(config: Config) -> ModelTester:
     make_client(config).endpoint()  # fails early if a setting is missing
-    with progress(f"watsonx-tool-tester {config.client_type}", stderr_console()) as display:
+    with progress(f"watsonx-tool-tester {config.client_type}") as display:
         tester = ModelTester(config, [display])
         results = tester.test_all_models()
     handler = ResultHandler(config.iterations)

@@ -616,7 +616,7 @@ def test_dataset_stats_describes(tmp_path: Path) -> None:
     assert "4 lines, 4 rows to ask" in text
     assert "2 distinct tools in 2 distinct lists" in text
     assert "1 duplicate, 1 streamed" in text
-    assert "get_weather 4, rich 1" in text
+    assert "get_weather: 4, rich: 1" in text
     report = json.loads(call("dataset", "stats", dataset, "--json").stdout)
     assert report["schema_features"] == {"enum": 1, "anyOf": 1}
     assert report["tags"] == {"x": 1}

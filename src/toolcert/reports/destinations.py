@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from toolcert.core.errors import OutputError, UsageError
 from toolcert.runs.files import check_writable, open_descriptor, write_whole
@@ -39,6 +41,11 @@ def deliver(content: str | bytes, destination: str) -> None:
         sys.stdout.flush()
     except OSError as error:
         raise OutputError(f"cannot write to standard output: {error.strerror or error}.") from error
+
+
+def deliver_json(document: Any, destination: str) -> None:
+    """The same for a JSON document, indented for people."""
+    deliver(json.dumps(document, indent=2, ensure_ascii=False), destination)
 
 
 OF_A_RUN = (RECORDS, MANIFEST, SUPERSEDED)

@@ -69,6 +69,38 @@ def shorten(text: str, columns: int) -> str:
     return "".join(kept) + "…"
 
 
+_GLUE = "\x00"
+_IN_FIGURE = re.compile(
+    r"(?<=\d) (?=[^\s(\d])"  # a number and its unit or noun: `12 s`, `97.1 %`, `5 models`
+    r"|(?<=\d to) (?=[\d+-])|(?<=\d of) (?=\d)|(?<=\d /) (?=\d)"  # `3 of 8`, `0.91 to 0.99`
+    r"|(?<=\bp) (?=[=<>≤])|(?<=[=<>≤]) (?=\d)"  # `p = 0.03`
+    r"|(?<=,) (?=[\d.+-]+\])"  # `[0.91, 0.99]`
+)
+
+
+def wrap(text: str, columns: int, indent: int = 0, hanging: int | None = None) -> list[str]:
+    """`text` on as many lines as it takes; neither a word nor a figure is broken.
+
+    A word that is wider than a line, such as an address, stands on a line of its own.
+    """
+    further = indent if hanging is None else hanging
+    lines: list[str] = []
+    line, used = "", 0
+    for word in _IN_FIGURE.sub(_GLUE, text).split(" "):
+        if not word:
+            continue
+        width = width_of(word)
+        if line and used + 1 + width > columns:
+            lines.append(line)
+            line = ""
+        if line:
+            line, used = f"{line} {word}", used + 1 + width
+        else:
+            margin = further if lines else indent
+            line, used = " " * margin + word, margin + width
+    return [one.replace(_GLUE, " ") for one in [*lines, line] if one]
+
+
 def cut(text: str, characters: int) -> str:
     """`text` cut to at most so many characters, the cut marked; quick on texts of any length."""
     return text if len(text) <= characters else f"{text[: characters - 1]}…"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +80,8 @@ def run_comparison(settings: Settings) -> int:
     from toolcert.api.compare import compare as compare_runs
     from toolcert.api.compare import plan_comparison
     from toolcert.cli.support import report_options
+    from toolcert.reports.compare.console import print_comparison
+    from toolcert.reports.console.style import Screen
 
     gates = _gates(settings)
     destinations = report_options.destinations(settings, "compare")
@@ -99,18 +99,10 @@ def run_comparison(settings: Settings) -> int:
     comparison = compare_runs(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
     try:
         if report_options.shows_result(settings, "compare"):
-            _print(comparison)
+            print_comparison(comparison, Screen())
     finally:  # whoever reads our output may go away; the files are wanted all the same
         report_options.write_all("compare", comparison, settings, "")
     return _gate(comparison, gates)
-
-
-def _print(comparison: Comparison) -> None:
-    from toolcert.reports.compare.console import compare_lines
-
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for line in compare_lines(comparison, width):
-        click.echo(line)
 
 
 def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
@@ -174,9 +166,13 @@ def _refuse_reports(destinations: Mapping[str, str]) -> None:
 
 
 def _print_plan(planned: Plan) -> None:
-    click.echo(f"{count(planned.rows)} rows are needed to find a difference on {100 * planned.effect:g} % of them.")
-    click.echo(
+    from toolcert.reports.console.style import Screen
+
+    screen = Screen()
+    needed = f"{count(planned.rows)} rows are needed to find a difference on {100 * planned.effect:g} % of them."
+    assumed = (
         f"Assumed: two runs of the baseline decide differently on {100 * planned.noise:.1f} % of the rows"
         f"{' (measured)' if planned.measured else ''}, {100 * planned.power:g} % chance to find it, "
         f"{100 * planned.alpha:g} % chance of a false alarm shared by {planned.tests} tests."
     )
+    screen.print([*screen.prose(needed), *screen.prose(assumed)])

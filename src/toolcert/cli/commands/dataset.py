@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 
 import click
@@ -9,7 +10,6 @@ import msgspec
 
 from toolcert.core.errors import ExitCode, InputError
 from toolcert.core.findings import Finding, Severity
-from toolcert.reports.display_text import visible
 
 
 @click.group(short_help="Check or describe a dataset of requests.")
@@ -46,12 +46,14 @@ _FAILING = {False: (Severity.ERROR,), True: (Severity.ERROR, Severity.WARNING)}
 
 def print_problems(file: str, *, strict: bool, as_json: bool) -> int:
     """Print every problem as it is read, then the sum; the exit code of the command."""
+    from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import problem_lines
     from toolcert.verification.dataset.inspection import Inspector
     from toolcert.verification.dataset.lines import Dataset
     from toolcert.verification.dataset.source import Source
 
     inspector = Inspector()
+    screen, errors = Screen(), Screen(sys.stderr)
     failed = False
     with closing(Source(file)) as source:
         dataset = Dataset(source)
@@ -59,17 +61,20 @@ def print_problems(file: str, *, strict: bool, as_json: bool) -> int:
             failed = failed or line.body is None  # whatever the reason, it cannot be asked
             for problem in inspector.add(line):
                 failed = failed or problem.severity in _FAILING[strict]
-                click.echo(_as_json(line.index, problem) if as_json else _as_text(line.index, problem))
+                if as_json:
+                    click.echo(_as_json(line.index, problem))
+                else:
+                    screen.print(screen.prose(_as_text(line.index, problem), hanging=4))
         if not inspector.counts["lines"]:
             raise InputError(f"{file} is empty: there is no request in it.")
-        for text in problem_lines(inspector.report(dataset)):
-            click.echo(text, err=True)
+        errors.print(problem_lines(inspector.report(dataset), errors))
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
 def print_stats(file: str, *, as_json: bool) -> None:
     """Print the description."""
-    from toolcert.reports.verify.console import stats_lines
+    from toolcert.reports.console.style import Screen
+    from toolcert.reports.verify.console import print_stats as print_report
     from toolcert.verification.dataset.inspection import inspect
     from toolcert.verification.dataset.lines import Dataset
     from toolcert.verification.dataset.source import Source
@@ -79,11 +84,11 @@ def print_stats(file: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
         return
-    click.echo("\n\n".join("\n".join(block) for block in stats_lines(report)))
+    print_report(report, Screen())
 
 
 def _as_text(index: int, problem: Finding) -> str:
-    return f"line {index}: {problem.severity.value} {problem.code}: {visible(problem.evidence)}"
+    return f"line {index}: {problem.severity.value} {problem.code}: {problem.evidence}"
 
 
 def _as_json(index: int, problem: Finding) -> str:

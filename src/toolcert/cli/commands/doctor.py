@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
-from toolcert.cli.support.table import write_json
 from toolcert.core.errors import ExitCode
 from toolcert.settings import Settings
 from toolcert.settings.options import CONNECTION, names
@@ -15,8 +14,9 @@ from toolcert.settings.options import CONNECTION, names
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.endpoints.doctor import Step
+    from toolcert.reports.console.style import Line, Screen
 
-_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "bright_black")}
+_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "dim")}
 
 
 @click.command(cls=SettingsCommand, short_help="Find out why an endpoint does not work.")
@@ -33,37 +33,40 @@ def doctor(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     toolcert doctor --endpoint openrouter --model qwen/qwen3-coder
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.http.connection import run
+    from toolcert.reports.destinations import deliver_json
 
     chosen = chosen_endpoints(settings, endpoints)
     reports = [(endpoint, run(_examine(endpoint, quiet=bool(settings.json)))) for endpoint in chosen]
     if settings.json:
-        write_json(settings.json, {"endpoints": [_as_json(endpoint, steps) for endpoint, steps in reports]})
+        deliver_json({"endpoints": [_as_json(endpoint, steps) for endpoint, steps in reports]}, settings.json)
     return max((_exit_code(steps) for _, steps in reports), default=ExitCode.OK)
 
 
 async def _examine(endpoint: Endpoint, *, quiet: bool) -> list[Step]:
     from toolcert.endpoints.doctor import Doctor
     from toolcert.endpoints.registry import open_endpoint
+    from toolcert.reports.console.style import Line, Screen
+    from toolcert.reports.display_text import visible
 
-    steps = []
+    steps, screen = [], Screen()
     async with open_endpoint(endpoint.spec, endpoint.key) as session:
         if not quiet:
-            click.secho(f"{endpoint.spec.name}  {session.dialect.spec.base_url}", bold=True)
+            screen.print([Line(visible(f"{endpoint.spec.name}  {session.dialect.spec.base_url}"), "bold")])
         async for step in Doctor(session, endpoint.model[0] if endpoint.model else None).examine():
             steps.append(step)
             if not quiet:
-                _show(step)
+                screen.print(_lines(step, screen))
     return steps
 
 
-def _show(step: Step) -> None:
-    from toolcert.reports.display_text import visible
+def _lines(step: Step, screen: Screen) -> list[Line]:
+    from toolcert.reports.console.style import Line
 
-    mark, color = _MARKS[step.health]
+    mark, style = _MARKS[step.health]
     took = f"{step.seconds:6.2f} s" if step.health != "skipped" else " " * 8
-    click.echo(f"  {click.style(mark, fg=color)} {step.name:<15} {took}  {visible(step.detail)}")
-    if step.remedy:
-        click.echo(f"  {'':<27}{click.style(step.remedy, fg='cyan')}")
+    head = Line("  ").append(mark, style).append(f" {step.name:<15} {took} ")
+    remedy = screen.entry(Line(" " * len(head)), step.remedy, "cyan") if step.remedy else []
+    return [*screen.entry(head, step.detail), *remedy]
 
 
 def _exit_code(steps: list[Step]) -> ExitCode:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.table import write_json, write_table
 from toolcert.settings import Settings
 
 PRESET = "preset"
@@ -40,16 +39,17 @@ def endpoints(settings: Settings) -> None:
 
     Those of toolcert.toml come first, then the presets. Nothing is sent.
     """
+    from toolcert.reports.console.style import Screen, table
+    from toolcert.reports.destinations import deliver_json
+
     known = [*_configured(settings), *_presets()]
     if settings.json:
-        write_json(settings.json, {"endpoints": [entry._asdict() for entry in known]})
+        deliver_json({"endpoints": [entry._asdict() for entry in known]}, settings.json)
         return
-    write_table(
-        ("NAME", "ADDRESS", "KEY"),
-        [(entry.name, entry.address, entry.key) for entry in known],
-        notes=[entry.remark for entry in known],
-    )
-    click.echo("\nAny other server: give its address, or write it into toolcert.toml.")
+    screen = Screen()
+    rows = [(entry.name, entry.address, entry.key) for entry in known]
+    lines = table(("NAME", "ADDRESS", "KEY"), rows, screen, notes=[entry.remark for entry in known])
+    screen.print(lines, screen.prose("Any other server: give its address, or write it into toolcert.toml."))
 
 
 def _configured(settings: Settings) -> Iterator[Known]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterator
-from textwrap import wrap
 
 import click
 
@@ -14,7 +11,7 @@ from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.spelling import close_names, question
 
 _WIDEST = 96
-_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -49,27 +46,37 @@ def findings(code: str | None) -> None:
 
 def _list(areas: dict[str, list[FindingKind]]) -> None:
     from toolcert.diagnose.checks.registry import AREAS
+    from toolcert.reports.console.style import Line, Screen
 
+    screen = Screen()
     width = max(len(kind.code) for kinds in areas.values() for kind in kinds)
+    blocks = []
     for area, kinds in areas.items():
-        click.secho(AREAS.get(area, area), bold=True)
+        block = [Line(AREAS.get(area, area), "bold")]
         for kind in kinds:
-            click.echo(f"  {kind.code:<{width}}  {_severity(kind, 7)}  {kind.title}")
-        click.echo()
-    click.echo("error: an agent breaks   warning: some clients break   note: worth knowing")
-    click.echo("`toolcert findings CODE` explains one.")
+            head = Line(f"  {kind.code:<{width}}  ").append(f"{kind.severity.value:<7} ", _STYLES[kind.severity])
+            block += screen.entry(head, kind.title)
+        blocks.append(block)
+    legend = screen.prose("error: an agent breaks; warning: some clients break; note: worth knowing")
+    screen.print(*blocks, [*legend, Line("`toolcert findings CODE` explains one.")])
 
 
 def _explain(kind: FindingKind) -> None:
-    click.echo(f"{click.style(kind.code, bold=True)}  {_severity(kind)}")
-    click.echo(_paragraph(kind.title))
-    for heading, text in (("What it means", kind.meaning), ("What causes it", kind.cause), ("What to do", kind.remedy)):
-        click.secho(f"\n{heading}", bold=True)
-        click.echo(_paragraph(text))
-    if kind.seen_in:
-        click.secho("\nSeen in", bold=True)
-        click.echo(_paragraph(", ".join(kind.seen_in)))
-    click.echo(f"\ndocs/reference/findings.md#{kind.anchor}")
+    from toolcert.reports.console.style import Line, Screen
+
+    screen = Screen()
+    screen.width = min(screen.width, _WIDEST)
+    head = Line(kind.code, "bold").append("  ").append(kind.severity.value, _STYLES[kind.severity])
+    parts = {
+        "What it means": kind.meaning,
+        "What causes it": kind.cause,
+        "What to do": kind.remedy,
+        "Seen in": ", ".join(kind.seen_in),
+    }
+    blocks = [[Line(title, "bold"), *screen.prose(text, indent=2)] for title, text in parts.items() if text]
+    screen.print(
+        [head, *screen.prose(kind.title, indent=2)], *blocks, [Line(f"docs/reference/findings.md#{kind.anchor}")]
+    )
 
 
 def _find(code: str, known: dict[str, FindingKind]) -> FindingKind:
@@ -86,12 +93,3 @@ def _close(code: str, known: dict[str, FindingKind]) -> Iterator[str]:
     ending = code.rpartition(".")[2]
     alike = [one for one in known if one.rpartition(".")[2] == ending]
     yield from dict.fromkeys([*alike, *close_names(code, known, most=2)])
-
-
-def _severity(kind: FindingKind, width: int = 0) -> str:
-    return click.style(f"{kind.severity.value:<{width}}", fg=_COLORS[kind.severity])
-
-
-def _paragraph(text: str) -> str:
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDEST
-    return "\n".join(wrap(text, min(room, _WIDEST), initial_indent="  ", subsequent_indent="  "))

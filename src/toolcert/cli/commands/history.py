@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.core.errors import ExitCode
@@ -21,6 +19,7 @@ from toolcert.settings.options.history import LOOKING_BACK
 
 if TYPE_CHECKING:
     from toolcert.history.store import HistoryStore
+    from toolcert.reports.console.style import Line, Screen
 
 
 @click.group(short_help="What was measured before, what changed, what drifts.")
@@ -119,9 +118,6 @@ def drift(model: str | None, settings: Settings) -> int:
 def html(file: str, model: str | None, settings: Settings) -> int:
     """Write the page of the history: timeline, trends, outages, drift. FILE may be - for standard output."""
     return write_page(file, model, settings)
-
-
-View = Callable[[Overview, Console], Iterable[Text]]
 
 
 class Exporter(Protocol):
@@ -234,15 +230,14 @@ def _write_page(found: Overview, destination: str) -> None:
     deliver(history_html(found), destination)
 
 
-def _deliver(found: Overview, settings: Settings, view: View) -> int:
-    from toolcert.cli.support.rich_console import stdout_console
+def _deliver(found: Overview, settings: Settings, view: Callable[[Overview, Screen], Iterable[Line]]) -> int:
+    from toolcert.reports.console.style import Screen
     from toolcert.reports.destinations import STDOUT, deliver, place
     from toolcert.reports.history.json import history_json
 
     if settings.json is not None:
         deliver(history_json(found), settings.json)
     if settings.json is None or place(settings.json) != STDOUT:
-        console = stdout_console()
-        for line in view(found, console):
-            console.print(line, soft_wrap=True, highlight=False)
+        screen = Screen()
+        screen.print(view(found, screen))
     return ExitCode.OK

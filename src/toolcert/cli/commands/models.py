@@ -8,7 +8,6 @@ import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
 from toolcert.cli.support.exit import show_error
-from toolcert.cli.support.table import write_json, write_table
 from toolcert.core.errors import ExitCode, NothingMeasuredError
 from toolcert.settings import Settings
 from toolcert.settings.options import CONNECTION, names
@@ -33,6 +32,7 @@ def models(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     toolcert models --base-url https://api.example.com/v1 --api-key-env MY_KEY --json -
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.api.endpoint import models_of_each
+    from toolcert.reports.destinations import deliver_json
 
     chosen = chosen_endpoints(settings, endpoints)
     listings = list(zip(chosen, models_of_each(chosen), strict=True))
@@ -43,7 +43,7 @@ def models(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     for failure in failures:
         show_error(failure)
     if settings.json:
-        write_json(settings.json, {"endpoints": [_as_json(endpoint, found) for endpoint, found in answered]})
+        deliver_json({"endpoints": [_as_json(endpoint, found) for endpoint, found in answered]}, settings.json)
     else:
         for endpoint, found in answered:
             _show(endpoint, found)
@@ -52,11 +52,13 @@ def models(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
 
 def _show(endpoint: Endpoint, found: list[ModelInfo]) -> None:
     from toolcert.endpoints.model_selection import told_models
+    from toolcert.reports.console.style import Screen, table
 
+    screen = Screen()
     able = sum(info.can_chat for info in found)
-    click.echo(f"{endpoint.spec.name}: {told_models(len(found), able)}")
     rows = [(info.id, info.owned_by or "", _TOOLS[info.declares_tools], info.why_not) for info in found]
-    write_table(("MODEL", "OWNER", "TOOLS", "CANNOT CHAT BECAUSE"), rows)
+    head = screen.prose(f"{endpoint.spec.name}: {told_models(len(found), able)}")
+    screen.print([*head, *table(("MODEL", "OWNER", "TOOLS", "CANNOT CHAT BECAUSE"), rows, screen)])
 
 
 def _as_json(endpoint: Endpoint, found: list[ModelInfo]) -> dict[str, Any]:

@@ -58,23 +58,19 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
 
 def list_probes() -> int:
     """Suites and probes with what they cost and mean."""
-    from toolcert.cli.support.rich_console import stdout_console
     from toolcert.probes.registry import all_probes
     from toolcert.probes.suites import SUITES
+    from toolcert.reports.console.style import Line, Screen
 
-    console = stdout_console()
-    for suite in SUITES.values():
-        console.print(f"suite {suite.name:<8} {suite.title}", highlight=False, soft_wrap=True)
+    screen = Screen()
+    blocks = [[line for suite in SUITES.values() for line in screen.entry(f"suite {suite.name:<8}", suite.title)]]
     group = ""
     for entry in all_probes():
         if entry.group != group:
             group = entry.group
-            console.print(f"\n{group}", style="bold")
+            blocks.append([Line(group, "bold")])
         needs = f" (needs {', '.join(entry.needs)})" if entry.needs else ""
-        console.print(
-            f"  {entry.name:<20} {entry.title}; {plural(entry.requests, 'request')}{needs}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
+        text = f"{entry.title}; {plural(entry.requests, 'request')}{needs}"
+        blocks[-1] += screen.entry(f"  {entry.name:<20}", text)
+    screen.print(*blocks)
     return ExitCode.OK

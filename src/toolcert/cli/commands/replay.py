@@ -49,8 +49,8 @@ def replay_row(folder: str, row: str, settings: Settings) -> int:
     """Send the row, print both answers; the exit code of the command."""
     from toolcert.api.endpoint import wait_for
     from toolcert.api.verify import replay_async
-    from toolcert.cli.support.rich_console import stdout_console
     from toolcert.reports.console.record import print_replay
+    from toolcert.reports.console.style import Screen
     from toolcert.verification.rejudgement import manifest_of
     from toolcert.verification.single_row import find_row
 
@@ -58,7 +58,7 @@ def replay_row(folder: str, row: str, settings: Settings) -> int:
     found, manifest = find_row(path, row), manifest_of(path)
     endpoint = _endpoint(settings, manifest.endpoints)
     both = wait_for(replay_async(found.record, manifest, endpoint, _model(settings)))
-    print_replay(both, stdout_console(), kept=found.replies)
+    print_replay(both, Screen(), kept=found.replies)
     return ExitCode.NOTHING_MEASURED if both.after.outcome is Outcome.NOT_MEASURED else ExitCode.OK
 
 

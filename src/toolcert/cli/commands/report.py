@@ -52,19 +52,19 @@ def report_run(folder: str, settings: Settings) -> int:
 
 
 def _print(loaded: LoadedRun, settings: Settings) -> None:
-    from toolcert.cli.support.rich_console import stdout_console
     from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.reports.console.style import Screen
     from toolcert.reports.probe.phrases import in_order
 
     if isinstance(loaded.summary, ProbeSummary):
         from toolcert.reports.probe.console import print_probe
 
         summary = in_order(loaded.summary, settings.sort)
-        print_probe(summary, stdout_console(), run=loaded.folder, examples=_examples(loaded.folder, summary))
+        print_probe(summary, Screen(), run=loaded.folder, examples=_examples(loaded.folder, summary))
     else:
         from toolcert.reports.verify.console import print_verify
 
-        print_verify(loaded.summary, stdout_console(), slices=settings.slice, run=loaded.folder)
+        print_verify(loaded.summary, Screen(), slices=settings.slice, run=loaded.folder)
 
 
 def _examples(folder: str, summary: ProbeSummary) -> Mapping[str, str]:

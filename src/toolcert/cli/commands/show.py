@@ -24,8 +24,8 @@ def show(run: str, row: str, as_json: bool) -> int:
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from pathlib import Path
 
-    from toolcert.cli.support.rich_console import stdout_console
     from toolcert.reports.console.record import print_record, record_json
+    from toolcert.reports.console.style import Screen
     from toolcert.verification.rejudgement import manifest_of
     from toolcert.verification.single_row import find_row
 
@@ -33,5 +33,5 @@ def show(run: str, row: str, as_json: bool) -> int:
     if as_json:
         click.echo(record_json(found.record))
     else:
-        print_record(found, manifest_of(Path(run)), stdout_console())
+        print_record(found, manifest_of(Path(run)), Screen())
     return ExitCode.OK

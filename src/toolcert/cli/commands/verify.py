@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -147,12 +146,12 @@ def _no_row(summary: VerifySummary) -> InputError:
 def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
     """The result on stdout, and every report that was asked for."""
     from toolcert.cli.support import report_options
-    from toolcert.reports.console.style import Paper
+    from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import print_verify
 
     try:
         if report_options.shows_result(settings, "verify"):
-            print_verify(summary, Paper(sys.stdout), slices=settings.slice, run=folder)
+            print_verify(summary, Screen(), slices=settings.slice, run=folder)
     finally:  # whoever reads our output may go away; the files are wanted all the same
         report_options.write_all("verify", summary, settings, folder, rules=rules)
     if report_options.shows_result(settings, "verify"):
@@ -163,7 +162,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     from toolcert.api.verify import judge_again
     from toolcert.cli.support import report_options
     from toolcert.core.gates import parse_gates
-    from toolcert.reports.console.style import Paper
+    from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import print_differences
     from toolcert.verification.summary.fail_under import GATE_NAMES, found_gates, missed_gates, require_expectations
 
@@ -179,7 +178,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):
         click.echo()
-        print_differences(judged.differences, Paper(sys.stdout))
+        print_differences(judged.differences, Screen())
     return _close(
         judged.summary, [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
     )
@@ -240,11 +239,10 @@ def _confirm(job: VerifyJob, *, yes: bool) -> None:
 
 def _print_plan(dataset: str, endpoint: Endpoint, options: VerifyOptions) -> None:
     from toolcert.api.verify import verify_job
-    from toolcert.reports.console.style import Line, Paper, print_blocks
-    from toolcert.reports.verify.console import dry_run_lines
+    from toolcert.reports.console.style import Screen
+    from toolcert.reports.verify.console import print_dry_run
     from toolcert.verification.run.job import dry_run
 
     folder = Path(options.output) if options.output else None
     with verify_job(dataset, endpoint, options) as job:
-        lines = dry_run_lines(dry_run(job, folder))
-    print_blocks([[Line(line) for line in block] for block in lines], Paper(sys.stdout))
+        print_dry_run(dry_run(job, folder), Screen())

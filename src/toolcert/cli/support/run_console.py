@@ -6,7 +6,6 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,7 +13,7 @@ import click
 
 from toolcert.cli.support.exit import warn
 from toolcert.core.errors import ExitCode, GateError, UsageError
-from toolcert.core.events import Event, Handler, RunStarted, RunStopping
+from toolcert.core.events import Event, RunStarted
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun
     from toolcert.probes.summary.scorecard import ProbeSummary
-    from toolcert.reports.console.live_progress import Progress
+    from toolcert.reports.console.progress import Progress
 
 MANY_REQUESTS = 500
 """A run of more requests against somebody else's machine is worth a question: it costs money."""
@@ -54,16 +53,6 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, former)
 
 
-def announce_stop(say: Callable[[str], object]) -> Handler:
-    """A handler that answers the first Ctrl-C, so that the user knows that it was heard."""
-
-    def announce(event: Event) -> None:
-        if isinstance(event, RunStopping):
-            say(f"Stopping; answers under way have {event.grace:g} s to arrive. Ctrl-C again stops at once.")
-
-    return announce
-
-
 class RunConsole:
     """A handler of events that shows the progress of a run on stderr, from its start to the end of the context.
 
@@ -74,35 +63,23 @@ class RunConsole:
         self._title = title
         self._extra = extra
         self._stack = contextlib.ExitStack()
-        self._handlers: tuple[Handler, ...] = ()
+        self._display: Progress | None = None
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
+            from toolcert.reports.console.progress import progress
+
             # Not earlier: a display that is drawn would hide the question before many requests.
-            display, say = _display(f"{self._title(event.manifest)}  run {event.manifest.run}", self._extra)
-            self._handlers = (self._stack.enter_context(display), announce_stop(say))
-        for handler in self._handlers:
-            handler(event)
+            title = f"{self._title(event.manifest)}  run {event.manifest.run}"
+            self._display = self._stack.enter_context(progress(title, extra=self._extra))
+        if self._display is not None:
+            self._display(event)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
-
-
-def _display(title: str, extra: Callable[[], str]) -> tuple[Progress, Callable[[str], None]]:
-    """What shows the progress, and a way to print a line beside it."""
-    from toolcert.reports.console.progress import PlainProgress
-
-    if not sys.stderr.isatty():
-        return PlainProgress(title, sys.stderr, extra), partial(click.echo, err=True)
-    # Only a terminal is drawn on, so only then the drawing library is loaded.
-    from toolcert.cli.support.rich_console import say_on, stderr_console
-    from toolcert.reports.console.live_progress import progress
-
-    console = stderr_console()
-    return progress(title, console, extra=extra), say_on(console)
 
 
 class ProbeConsole(RunConsole):
@@ -167,16 +144,19 @@ def print_probe_plan(endpoints: Sequence[Endpoint], options: ProbeOptions) -> No
 
 
 def _print_plan(job: ProbeJob) -> None:
-    from toolcert.reports.display_text import visible
+    from toolcert.reports.console.style import Screen
 
+    screen = Screen()
     for endpoint, models in job.models.items():
         able = [model for model in models if model.can_chat]
-        click.echo(visible(f"{endpoint}: {plural(len(able), 'model')}"))
+        screen.print(screen.prose(f"{endpoint}: {plural(len(able), 'model')}"))
         for model in models:
-            click.echo(visible(f"  {model.id}" + ("" if model.can_chat else f"  (not asked: {model.why_not})")))
-    click.echo(f"{plural(len(job.probes), 'probe')}: {', '.join(probe.name for probe in job.probes)}")
-    click.echo(f"{plural(job.options.iterations, 'iteration')} each")
-    click.echo(f"up to {plural(job.plan.requests_planned(), 'request')}, retries apart; none was sent")
+            note = "" if model.can_chat else f" (not asked: {model.why_not})"
+            screen.print(screen.prose(f"{model.id}{note}", indent=2, hanging=4))
+    names = ", ".join(probe.name for probe in job.probes)
+    screen.print(screen.prose(f"{plural(len(job.probes), 'probe')}: {names}", hanging=2))
+    screen.print(screen.prose(f"{plural(job.options.iterations, 'iteration')} each"))
+    screen.print(screen.prose(f"up to {plural(job.plan.requests_planned(), 'request')} without retries; none was sent"))
 
 
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:
@@ -208,11 +188,11 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
 
 def print_probe_result(folder: str, summary: ProbeSummary) -> None:
     """The result on stdout, with curl lines whose bodies stand in the run."""
-    from toolcert.cli.support.rich_console import stdout_console
+    from toolcert.reports.console.style import Screen
     from toolcert.reports.probe.console import print_probe
     from toolcert.reports.probe.phrases import write_examples
 
-    print_probe(summary, stdout_console(), run=folder, examples=write_examples(Path(folder), summary))
+    print_probe(summary, Screen(), run=folder, examples=write_examples(Path(folder), summary))
 
 
 def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) -> None:

@@ -1,55 +1,51 @@
-"""Progress on a terminal, redrawn in place; plain lines elsewhere."""
+"""Progress on a terminal, redrawn in place; the only module that imports rich."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from toolcert.core.events import CaseFinished, Event
+from toolcert.core.events import CaseFinished, Event, RunStopping
 from toolcert.core.records import Record
-from toolcert.reports.console.progress import Pace, PlainProgress, figures, share
+from toolcert.reports.console.progress import Pace, figures, share, stop_notice
 from toolcert.reports.display_text import clock, shorten, visible
 
 BAR_COLUMNS = 46
 
 
-class Progress(Protocol):
-    """A handler of events that is also a context: it takes the terminal and gives it back."""
+class _Terminal(Console):
+    """Standard error; when its reader has gone that is raised, where rich would end the program with a failed check."""
 
-    def __call__(self, event: Event) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-def progress(title: str, console: Console, *, extra: Callable[[], str] | None = None) -> Progress:
-    """The display this console can carry; `extra` adds a line of the job's own."""
-    if console.is_terminal and not console.is_dumb_terminal and not console.quiet:
-        return LiveProgress(title, console, extra)
-    return PlainProgress(title, None if console.quiet else console.file, extra)
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 class LiveProgress:
     """Bar, rate, errors and time left, redrawn in place."""
 
-    def __init__(self, title: str, console: Console, extra: Callable[[], str] | None) -> None:
+    def __init__(self, title: str, extra: Callable[[], str] | None) -> None:
         self._title = title
         self._extra = extra
-        self._width = console.width
+        self._console = _Terminal(file=sys.stderr, highlight=False, emoji=False)
         self._pace = Pace()
         self._latest = ""
-        self._live = Live(console=console, refresh_per_second=8, transient=True, get_renderable=self._draw)
+        self._live = Live(console=self._console, refresh_per_second=8, transient=True, get_renderable=self._draw)
 
     def __call__(self, event: Event) -> None:
         self._pace(event)
         if isinstance(event, CaseFinished):
             self._latest = _story(event.record)
+        elif isinstance(event, RunStopping):
+            self.say(stop_notice(event))
+
+    def say(self, line: str) -> None:
+        """Write a line above the display."""
+        self._console.print(visible(line), soft_wrap=True, markup=False)
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -65,7 +61,7 @@ class LiveProgress:
         if self._pace.last_fault:
             lines.append(f"last error  {self._pace.last_fault}")
         lines.append(self._latest)
-        return Group(*(Text(shorten(visible(line), self._width)) for line in lines if line))
+        return Group(*(Text(shorten(visible(line), self._console.width)) for line in lines if line))
 
 
 def _story(record: Record) -> str:

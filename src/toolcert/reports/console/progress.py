@@ -1,14 +1,17 @@
-"""Progress of a run, counted from its events and printed as a plain line every few seconds."""
+"""Progress of a run on standard error, counted from its events."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import IO, Self
+from types import TracebackType
+from typing import IO, Protocol, Self
 
 from toolcert.core.cases import Outcome
-from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, RunFinished, RunStarted
+from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, RunFinished, RunStarted, RunStopping
 from toolcert.core.quantiles import Quantiles
 from toolcert.reports.display_text import count, seconds, visible
 
@@ -86,6 +89,32 @@ class Pace:
             self._recent.append((now, 1))
 
 
+class Progress(Protocol):
+    """A handler of events that shows them; as a context it takes the terminal and gives it back."""
+
+    def __call__(self, event: Event) -> None: ...
+    def say(self, line: str) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def progress(title: str, *, quiet: bool = False, extra: Callable[[], str] | None = None) -> Progress:
+    """Redrawn in place on a terminal, else a line every few seconds; `extra` adds a line of the job's own."""
+    if not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        # Only a terminal is drawn on, so only then the drawing library is loaded.
+        from toolcert.reports.console.live_progress import LiveProgress
+
+        return LiveProgress(title, extra)
+    return PlainProgress(title, None if quiet else sys.stderr, extra)
+
+
+def stop_notice(event: RunStopping) -> str:
+    """The answer to the first Ctrl-C: without it nobody would know that it was heard."""
+    return f"Stopping; answers under way have {event.grace:g} s to arrive. Ctrl-C again stops at once."
+
+
 PLAIN_SECONDS = 5.0
 """Between plain lines: enough to see life in a CI log, not enough to flood it."""
 
@@ -98,14 +127,16 @@ class PlainProgress:
         self._extra = extra
         self._pace = Pace()
         self._said = time.monotonic()
-        self._print(title)
+        self.say(title)
 
     def __call__(self, event: Event) -> None:
         self._pace(event)
+        if isinstance(event, RunStopping):
+            self.say(stop_notice(event))
         due = time.monotonic() - self._said >= PLAIN_SECONDS
         if isinstance(event, RunFinished) or (isinstance(event, CaseFinished) and due):
             self._said = time.monotonic()
-            self._print(self._line())
+            self.say(self._line())
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +150,7 @@ class PlainProgress:
             parts.append(self._extra())
         return "   ".join(parts)
 
-    def _print(self, line: str) -> None:
+    def say(self, line: str) -> None:
         if self._file is not None:
             self._file.write(f"{visible(line)}\n")
             self._file.flush()

@@ -15,7 +15,7 @@ from toolcert.diagnose import finding, kind_of
 from toolcert.endpoints.curl import curl_line
 from toolcert.protocol.reply import read_reply
 from toolcert.protocol.unicode import NOT_JSON
-from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen, print_blocks
+from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
 from toolcert.reports.display_text import plural, seconds, visible
 from toolcert.runs.encoding import encode_record
 from toolcert.verification.single_row import FoundRow, Replay
@@ -25,16 +25,16 @@ def print_record(found: FoundRow, manifest: Manifest, screen: Screen) -> None:
     """The whole record, one exchange after the other."""
     record = found.record
     spec = next((spec for spec in manifest.endpoints if spec.name == record.endpoint), None)
-    blocks: list[list[Line]] = [list(_head(record))]
+    blocks: list[list[Line]] = [list(_head(record, screen))]
     for number, exchange in enumerate(record.detail.exchanges):
         blocks.append([Line("request", "bold"), *_json_lines(exchange.request.body)])
         kept = found.replies[number] if number < len(found.replies) else None
         blocks.append([Line("answer", "bold"), *_answer(exchange, kept)])
-    blocks.append(list(_findings(record)))
+    blocks.append(list(_findings(record, screen)))
     if spec is not None:
         lines = [Line(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]
         blocks.append([Line("send it again", "bold"), *lines] if lines else [])
-    print_blocks(blocks, screen)
+    screen.print(*blocks)
 
 
 def print_replay(both: Replay, screen: Screen, *, kept: Sequence[Reply] = ()) -> None:
@@ -42,9 +42,9 @@ def print_replay(both: Replay, screen: Screen, *, kept: Sequence[Reply] = ()) ->
     blocks: list[list[Line]] = []
     for title, record, replies in (("then", both.before, kept), ("now", both.after, ())):
         answer = _answer(record.detail.exchanges[-1], replies[-1] if replies else None)
-        blocks.append([Line(title, "bold"), *_head(record), *answer, *_findings(record)])
-    blocks.append([Line(_agreement(both))])
-    print_blocks(blocks, screen)
+        blocks.append([Line(title, "bold"), *_head(record, screen), *answer, *_findings(record, screen)])
+    blocks.append(screen.prose(_agreement(both)))
+    screen.print(*blocks)
 
 
 def record_json(record: Record) -> str:
@@ -52,16 +52,16 @@ def record_json(record: Record) -> str:
     return msgspec.json.format(encode_record(record), indent=2).decode()
 
 
-def _head(record: Record) -> Iterator[Line]:
+def _head(record: Record, screen: Screen) -> Iterator[Line]:
     where = f"row {record.row.index}" if record.row is not None else record.case
     if record.row is not None and record.row.id is not None:
         where += f" ({record.row.id})"
-    yield Line(visible(f"{where}  {record.model} at {record.endpoint}: {record.outcome.value}"), "bold")
-    if record.reason:
-        yield Line(visible(record.reason))
+    said = f"{record.model} at {record.endpoint}: {record.outcome.value}"
+    yield from screen.entry(Line(f"{visible(where)} ", "bold"), said, "bold")
+    yield from screen.prose(record.reason)
     if record.row is not None and record.row.seconds is not None:
         tries = plural(record.row.attempts, "attempt")
-        yield Line(visible(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}"), "dim")
+        yield from screen.prose(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}", "dim")
 
 
 def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Line]:
@@ -91,15 +91,14 @@ def _assembled(reply: Reply) -> Iterator[Line]:
     yield from _json_lines({name: value for name, value in shown.items() if value is not None})
 
 
-def _findings(record: Record) -> Iterator[Line]:
+def _findings(record: Record, screen: Screen) -> Iterator[Line]:
     if not record.codes:
         yield Line("no finding")
     # Of a run kept as verdicts only the codes are left.
     for found in record.detail.findings or [finding(code, "") for code in record.codes]:
-        line = Line(f"{found.severity.value:<8} ", SEVERITY_STYLES[found.severity])
-        line.append(f"{found.code}: {kind_of(found.code).title} ")
-        line.append(visible(found.evidence), "dim")
-        yield line
+        head = Line(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
+        yield from screen.entry(head, f"{found.code}: {kind_of(found.code).title}")
+        yield from screen.prose(found.evidence, "dim", indent=9)
 
 
 def _json_lines(value: Any) -> Iterator[Line]:

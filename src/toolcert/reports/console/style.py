@@ -1,85 +1,129 @@
-"""Style of the console: coloured lines, the signs a stream can carry, a rate as a dot with its interval."""
+"""The writer of all console reports: coloured lines, tables, and a rate as a dot with its interval.
+
+Results are written with this module alone. Rich takes a tenth of a second to import, so only the live progress on a
+terminal uses it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-import textwrap
-from collections.abc import Sequence
-from typing import IO, Protocol
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Self
 
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
-from toolcert.probes.summary.scorecard import CellState
-from toolcert.reports.display_text import as_ascii
+from toolcert.reports.display_text import as_ascii, fit, visible, width_of, wrap
 
-_NARROWEST = 40
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
-
-
-class Screen(Protocol):
-    """Where lines go; rich's Console is one, and so is Paper."""
-
-    @property
-    def width(self) -> int: ...
-    @property
-    def encoding(self) -> str: ...
-    @property
-    def file(self) -> IO[str]: ...
-
-
-class Paper:
-    """A stream and its width."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self.file = file
-        self.encoding = getattr(file, "encoding", None) or "ascii"
-        self.width = shutil.get_terminal_size().columns
+NARROWEST = 40
+"""Columns; a narrower terminal wraps the lines itself."""
+_NARROWEST_TEXT = 24
+"""Columns below which a text is not set beside its head."""
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
 
 
 class Line:
-    """Pieces of text, each with a style."""
+    """Pieces of text, each with a style; several styles are separated by a space."""
 
     __slots__ = ("_pieces",)
 
     def __init__(self, text: str = "", style: str = "") -> None:
         self._pieces = [(text, style)]
 
-    def append(self, text: str, style: str = "") -> None:
+    def append(self, text: str, style: str = "") -> Self:
         self._pieces.append((text, style))
+        return self
+
+    def __len__(self) -> int:
+        return sum(width_of(text) for text, _ in self._pieces)
 
     @property
     def plain(self) -> str:
-        return "".join(text for text, _ in self._pieces)
+        return "".join(text for text, _ in self._pieces).rstrip()
 
     @property
     def coloured(self) -> str:
-        return "".join(f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style else text for text, style in self._pieces)
+        shown = [(text, style) for text, style in self._trimmed() if text]
+        return "".join(_escaped(text, style) if style else text for text, style in shown)
+
+    def _trimmed(self) -> Iterator[tuple[str, str]]:
+        """The pieces without the spaces at the end of the line, which only pad columns."""
+        left = len(self.plain)
+        for text, style in self._pieces:
+            yield text[:left], style
+            left = max(0, left - len(text))
 
 
-def prose(text: str, screen: Screen, style: str = "") -> list[Line]:
-    """A sentence, wrapped at its words where somebody looks at it and in one line elsewhere."""
-    room = max(_NARROWEST, screen.width) if screen.file.isatty() else max(1, len(text))
-    return [Line(part, style) for part in textwrap.wrap(text, room)]
+def _escaped(text: str, style: str) -> str:
+    return f"\x1b[{';'.join(_CODES[name] for name in style.split())}m{text}\x1b[0m"
 
 
-def print_blocks(blocks: Sequence[Sequence[Line]], screen: Screen) -> None:
-    """Blocks of lines with an empty line between them."""
-    colour = wants_colour(screen.file)
-    texts = ["\n".join(line.coloured if colour else line.plain for line in block) for block in blocks if block]
-    whole = "\n\n".join(texts) + "\n"
-    screen.file.write(whole if screen.encoding.lower().startswith("utf") else as_ascii(whole))
-    screen.file.flush()
+class Screen:
+    """A stream that people read: how wide it is, and whether it shows colours and Unicode."""
+
+    def __init__(self, file: IO[str] | None = None, width: int | None = None) -> None:
+        self.file = sys.stdout if file is None else file
+        terminal = self.file.isatty()
+        self.width = max(NARROWEST, width or shutil.get_terminal_size().columns)
+        # Whoever gives a width wants it kept, also in a file.
+        self._wraps = terminal or width is not None or bool(os.environ.get("COLUMNS"))
+        self._colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        # Text in memory has no encoding and carries every character.
+        encoding = getattr(self.file, "encoding", None) or "utf-8"
+        self.unicode = encoding.lower().startswith("utf")
+        self.glyphs = UNICODE if self.unicode else ASCII
+
+    def prose(self, text: str, style: str = "", *, indent: int = 0, hanging: int | None = None) -> list[Line]:
+        """A sentence, wrapped between words on a terminal or where COLUMNS is set.
+
+        Elsewhere it stays on one line, so that it can be searched. `hanging` is the indent of the further lines.
+        """
+        room = self.width if self._wraps else sys.maxsize
+        return [Line(line, style) for line in wrap(visible(text), room, indent, hanging)]
+
+    def entry(self, head: Line | str, text: str, style: str = "") -> list[Line]:
+        """A text beside its head, its further lines below its first; below the head where there is no room beside."""
+        line = Line(head) if isinstance(head, str) else head
+        indent = len(line) + 1
+        if self._wraps and self.width - indent < _NARROWEST_TEXT:
+            return [line, *self.prose(text, style, indent=4)]
+        further = self.prose(text, style, indent=indent)
+        if not further:
+            return [line]
+        return [line.append(" ").append(further[0].plain.lstrip(), style), *further[1:]]
+
+    def print(self, *blocks: Iterable[Line]) -> None:
+        """Write blocks of lines with an empty line between them; a block without lines is left out."""
+        texts = ["\n".join(line.coloured if self._colour else line.plain for line in block) for block in blocks]
+        whole = "\n\n".join(text for text in texts if text) + "\n"
+        self.file.write(whole if self.unicode else as_ascii(whole))
+        self.file.flush()
 
 
-def wants_colour(file: IO[str]) -> bool:
-    """Whether this stream shows colours and the user wants them."""
-    return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def table(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen, notes: Sequence[str] = ()
+) -> Iterator[Line]:
+    """Aligned columns; a column that is empty in all rows is left out.
+
+    The last column is wrapped where the screen is too narrow. A note stands below its row, under the second column.
+    """
+    shown = [[visible(cell) for cell in row] for row in rows]
+    columns = [number for number in range(len(titles)) if any(row[number] for row in shown)]
+    if not columns:
+        return
+    widths = {number: max(width_of(row[number]) for row in [titles, *shown]) for number in columns}
+    for number, row in enumerate([titles, *shown]):
+        style = "" if number else "dim"
+        first = " " + "".join(f" {fit(row[column], widths[column])} " for column in columns[:-1])
+        yield from screen.entry(Line(first, style), row[columns[-1]], style)
+        if number and notes and notes[number - 1]:
+            yield from screen.prose(notes[number - 1], "dim", indent=4 + widths[columns[0]])
 
 
 class Glyphs(Value):
-    """What stands for what."""
+    """The signs of the reports; each has an ASCII twin for streams that carry no Unicode."""
 
     good: str
     half: str
@@ -139,20 +183,6 @@ STYLES = {
     "skipped": "dim",
 }
 SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
-CELL_ROLES = {
-    CellState.PASSED: "good",
-    CellState.FLAKY: "half",
-    CellState.FAILED: "bad",
-    CellState.UNSUPPORTED: "cannot",
-    CellState.NOT_MEASURED: "unknown",
-    CellState.SKIPPED: "skipped",
-}
-
-
-def glyphs_for(stream: IO[str]) -> Glyphs:
-    """The set this stream can carry."""
-    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
-    return UNICODE if encoding.startswith("utf") else ASCII
 
 
 WHISKER_WIDTH = 12

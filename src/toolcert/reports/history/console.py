@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
-
-from rich.console import Console
-from rich.text import Text
 
 from toolcert.history.changes import Outage
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory, Stretch, size_for, stretches
 from toolcert.history.last_good import Standing
 from toolcert.history.overview import DailyTotals, Overview
-from toolcert.reports.console.style import STYLES, UNICODE, Glyphs, axis, glyphs_for, whisker
-from toolcert.reports.display_text import fit, plural, seconds, shorten, visible
+from toolcert.reports.console.style import STYLES, UNICODE, Glyphs, Line, Screen, axis, whisker
+from toolcert.reports.display_text import fit, plural, seconds, visible, width_of
 from toolcert.reports.history import phrases as words
 
 NAME = 22
@@ -34,58 +30,59 @@ SIGNS = {
 _UNITS = {1: "a day", 7: "a week", 28: "four weeks", 91: "a quarter", 364: "a year"}
 
 
-def timeline(found: Overview, console: Console) -> Iterator[Text]:
+def timeline(found: Overview, screen: Screen) -> Iterator[Line]:
     """Every model's days, and what changed on the last one."""
-    glyphs = glyphs_for(console.file)
-    yield from _wrapped(words.headline(found), console.width, "bold")
+    yield from screen.prose(words.headline(found), "bold")
     for line in words.standing_lines(found):
-        yield from _wrapped(line, console.width)
-    yield Text()
-    yield from _changes(found, glyphs, console.width)
+        yield from screen.prose(line)
+    yield Line()
+    yield from _changes(found, screen)
     calling = [history for history in words.ranked(found) if words.ever_called(history)]
     if calling:
-        yield from _table(found, calling, glyphs, console.width)
-    yield from _never_called(found, calling, console.width)
+        yield from _table(found, calling, screen)
+    yield from _never_called(found, calling, screen)
 
 
-def _changes(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
+def _changes(found: Overview, screen: Screen) -> Iterator[Line]:
+    glyphs = screen.glyphs
     for change in found.changes:
         role = words.CHANGE_ROLES[change.kind]
-        line = Text(f"{getattr(glyphs, role)} {change.kind.word:<22} ", STYLES[role])
-        line.append(fit(words.short_name(change.model), NAME))
+        line = Line(f"{getattr(glyphs, role)} {change.kind.word:<22} ", STYLES[role])
+        line.append(f"{words.short_name(visible(change.model)):<{NAME}}")
         sentence = _arrow(words.change_sentence(change), glyphs)
-        if len(line) + 2 + len(sentence) <= width:
+        if len(line) + 2 + width_of(sentence) <= screen.width:
             yield line.append(f"  {sentence}", "dim")
         else:
-            line.rstrip()
             yield line
-            yield Text(f"  {shorten(sentence, width - 2)}", "dim")
+            yield from screen.prose(sentence, "dim", indent=2)
     if found.changes:
-        yield Text()
-
-
-def _wrapped(sentence: str, width: int, style: str = "", indent: str = "") -> Iterator[Text]:
-    """A sentence on as many lines as it takes."""
-    for line in wrap(visible(sentence), max(20, width), subsequent_indent=indent):
-        yield Text(line, style)
+        yield Line()
 
 
 def _arrow(text: str, glyphs: Glyphs) -> str:
     return text if glyphs is UNICODE else text.replace("→", "->")
 
 
-def _table(found: Overview, models: Sequence[ModelHistory], glyphs: Glyphs, width: int) -> Iterator[Text]:
-    days = len(models[0].days)
+def _table(found: Overview, models: Sequence[ModelHistory], screen: Screen) -> Iterator[Line]:
+    days, width, glyphs = len(models[0].days), screen.width, screen.glyphs
     wide = width >= WIDE
-    size = size_for(days, max(10, width - NAME - BESIDE - (TIME if wide else 0)))
+    longest = max(width_of(_name(history)) for history in models)
+    # Names take what a timeline of all days leaves them, and the least they need where it is long.
+    beside = BESIDE + (TIME if wide else 0)
+    name = max(NAME, min(longest, width - beside - max(10, days)))
+    size = size_for(days, max(10, width - name - beside))
     columns = len(stretches(models[0].days, size))
-    head = f"{fit('MODEL', NAME)}  {_dates(found, columns)}  {'NOW':<15} {'WORKING':>7}"
-    yield Text(f"{head}  CALL s" if wide else head, "dim")
+    head = f"{fit('MODEL', name)}  {_dates(found, columns)}  {'NOW':<15} {'WORKING':>7}"
+    yield Line(f"{head}  CALL s" if wide else head, "dim")
     for history in models:
-        line = _line(found, history, size, glyphs, max(columns, 10))
+        line = _line(found, history, size, glyphs, (name, max(columns, 10)))
         yield line.append(f"  {seconds(_last_time(history.days)):>6}") if wide else line
-    yield Text(f"  one sign is {_UNITS[size]}{', the worst day of it' if size > 1 else ''}", "dim")
+    yield Line(f"  one sign is {_UNITS[size]}{', the worst day of it' if size > 1 else ''}", "dim")
     yield from _legend(glyphs)
+
+
+def _name(history: ModelHistory) -> str:
+    return visible(words.short_name(history.model))
 
 
 def _dates(found: Overview, columns: int) -> str:
@@ -93,12 +90,13 @@ def _dates(found: Overview, columns: int) -> str:
     return f"{first}{last:>{columns - len(first)}}" if columns >= 12 else f"{found.first:<10}"
 
 
-def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, columns: int) -> Text:
-    line = Text(fit(words.short_name(history.model), NAME) + "  ")
+def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, columns: tuple[int, int]) -> Line:
+    """Name, timeline, the status now and the working days; `columns` are those of the first two."""
+    line = Line(fit(_name(history), columns[0]) + "  ")
     signs = stretches(history.days, size)
     for one in signs:
         line.append(_sign(one.status, glyphs), SIGNS[one.status][2])
-    line.append(" " * (columns - len(signs)))
+    line.append(" " * (columns[1] - len(signs)))
     now = words.latest_status(history, found.last)
     line.append(f"  {_sign(now, glyphs)} {words.WORDS[now]:<13}", SIGNS[now][2])
     working = sum(day.status is DayStatus.WORKING for day in history.measured)
@@ -113,30 +111,29 @@ def _last_time(days: Sequence[Day]) -> float | None:
     return next((day.call_p50 for day in reversed(days) if day.call_p50 is not None), None)
 
 
-def _legend(glyphs: Glyphs) -> Iterator[Text]:
+def _legend(glyphs: Glyphs) -> Iterator[Line]:
     every = list(DayStatus)
     for part in (every[:4], every[4:]):
-        legend = Text("  ")
+        legend = Line("  ")
         for status in part:
             legend.append(_sign(status, glyphs), SIGNS[status][2])
             legend.append(f" {words.WORDS[status]}  ", "dim")
-        legend.rstrip()
         yield legend
 
 
-def _never_called(found: Overview, calling: Sequence[ModelHistory], width: int) -> Iterator[Text]:
+def _never_called(found: Overview, calling: Sequence[ModelHistory], screen: Screen) -> Iterator[Line]:
     never = [words.short_name(history.model) for history in found.models if history not in calling]
     if never:
-        yield Text()
-        yield Text(shorten(f"{plural(len(never), 'model')} never called a tool: {visible(', '.join(never))}", width))
+        yield Line()
+        yield from screen.prose(f"{plural(len(never), 'model')} never called a tool: {', '.join(never)}", hanging=2)
 
 
-def totals(found: Overview, _: Console) -> Iterator[Text]:
+def totals(found: Overview, _: Screen) -> Iterator[Line]:
     """All models together, day by day."""
-    yield Text(f"{'DAY':<12} MODELS  CALLING  USING RESULTS  RELIABLE  CALL s  ANSWER s", "dim")
+    yield Line(f"{'DAY':<12} MODELS  CALLING  USING RESULTS  RELIABLE  CALL s  ANSWER s", "dim")
     for line in found.totals:
-        yield Text(_total(line))
-    yield Text("  times are means over the models that were measured", "dim")
+        yield Line(_total(line))
+    yield Line("  times are means over the models that were measured", "dim")
 
 
 def _total(line: DailyTotals) -> str:
@@ -146,77 +143,79 @@ def _total(line: DailyTotals) -> str:
     )
 
 
-def trends(found: Overview, console: Console) -> Iterator[Text]:
+def trends(found: Overview, screen: Screen) -> Iterator[Line]:
     """Each chosen model week by week, with intervals."""
-    glyphs = glyphs_for(console.file)
+    glyphs = screen.glyphs
     for number, history in enumerate(found.models):
         if number:
-            yield Text()
-        yield Text(visible(history.model), "bold")
+            yield Line()
+        yield Line(visible(history.model), "bold")
         scale = axis(found.threshold)
-        yield Text(f"{'WEEK FROM':<11} {'CALLS':>9} {scale}  {'USED':>9} {scale}  CALL s  ANSWER s", "dim")
+        yield Line(f"{'WEEK FROM':<11} {'CALLS':>9} {scale}  {'USED':>9} {scale}  CALL s  ANSWER s", "dim")
         for week in stretches(history.days, 7):
             if week.tested:
                 yield _week(week, found.threshold, glyphs)
 
 
-def _week(week: Stretch, threshold: float, glyphs: Glyphs) -> Text:
-    line = Text(f"{week.first:<11} ")
+def _week(week: Stretch, threshold: float, glyphs: Glyphs) -> Line:
+    line = Line(f"{week.first:<11} ")
     for rate in (week.calling, week.handling):
         shown = words.ratio(rate) if rate.n else glyphs.cannot
         line.append(f"{shown:>9} {whisker(rate, threshold, glyphs)}  ")
     return line.append(f"{seconds(week.call_time):>6}  {seconds(week.answer_time):>8}")
 
 
-def outages(found: Overview, console: Console) -> Iterator[Text]:
+def outages(found: Overview, screen: Screen) -> Iterator[Line]:
     """When models stopped working, and when nothing could be measured."""
     if not found.outages:
         preposition = "on" if found.first == found.last else "from"
-        yield Text(f"No outage {preposition} {words.window_text(found.first, found.last)}.")
+        yield Line(f"No outage {preposition} {words.window_text(found.first, found.last)}.")
         return
-    glyphs = glyphs_for(console.file)
-    yield Text(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO             DAYS", "dim")
+    glyphs = screen.glyphs
+    yield Line(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO             DAYS", "dim")
     for outage in found.outages:
         yield _outage(outage, found.last, glyphs)
         if outage.reason:
-            yield Text(f"  {shorten(visible(outage.reason), console.width - 2)}", "dim")
-    yield Text("  broken: it answers and does not call", "dim")
-    yield Text("  not measured: no answer to judge, which says nothing about the model", "dim")
+            yield from screen.prose(outage.reason, "dim", indent=2)
+    yield Line("  broken: it answers and does not call", "dim")
+    yield Line("  not measured: no answer to judge, which says nothing about the model", "dim")
 
 
-def _outage(outage: Outage, last: str, glyphs: Glyphs) -> Text:
+def _outage(outage: Outage, last: str, glyphs: Glyphs) -> Line:
     status = DayStatus.BROKEN if outage.broken else DayStatus.NOT_MEASURED
-    line = Text(fit(words.short_name(outage.model), NAME) + "  ")
+    line = Line(fit(words.short_name(outage.model), NAME) + "  ")
     line.append(f"{_sign(status, glyphs)} {words.WORDS[status]:<12} ", SIGNS[status][2])
     end = outage.last if outage.over else "goes on" if outage.last == last else "not recovered"
     return line.append(f"{outage.first}  {end:<13}  {outage.days:>4}")
 
 
-def drift(found: Overview, console: Console) -> Iterator[Text]:
+def drift(found: Overview, screen: Screen) -> Iterator[Line]:
     """Change points, and the newest run beside the last good one."""
-    glyphs = glyphs_for(console.file)
-    yield from _wrapped(words.budget_sentence(found.drift), console.width)
+    glyphs = screen.glyphs
+    yield from screen.prose(words.budget_sentence(found.drift))
     if found.drift.series and not found.drift.changes:
-        yield Text("No change point found.")
+        yield Line("No change point found.")
     for change in found.drift.changes:
         role = "bad" if change.worse else "good"
-        line = Text(f"{getattr(glyphs, role)} ", STYLES[role])
-        line.append(fit(words.short_name(change.model), NAME))
-        line.append(f"  {_arrow(words.drift_sentence(change), glyphs)}")
-        yield line.append(f"  {words.chance(change.p)}", "dim")
-    yield Text()
-    yield from _last_good(found, glyphs, console.width)
+        head = Line(f"{getattr(glyphs, role)} ", STYLES[role]).append(
+            f"{words.short_name(visible(change.model)):<{NAME}} "
+        )
+        sentence = _arrow(words.drift_sentence(change), glyphs)
+        yield from screen.entry(head, f"{sentence} ({words.chance(change.p)})")
+    yield Line()
+    yield from _last_good(found, screen)
 
 
-def _last_good(found: Overview, glyphs: Glyphs, width: int) -> Iterator[Text]:
+def _last_good(found: Overview, screen: Screen) -> Iterator[Line]:
+    glyphs = screen.glyphs
     told = [one for one in found.against_last_good if one.standing is not Standing.NOT_SHOWN]
     quiet = len(found.against_last_good) - len(told)
-    stated = f"Newest run against the last good one; chance of any false alarm at most {100 * found.drift.budget:g} %:"
-    yield from _wrapped(stated, width)
+    budget = f"chance of any false alarm at most {100 * found.drift.budget:g} %"
+    yield from screen.prose(f"Newest run against the last good one; {budget}:")
     for one in told:
         role = "bad" if one.standing is Standing.WORSE else "unknown"
-        yield from _wrapped(f"{getattr(glyphs, role)} {words.last_good_sentence(one)}", width, STYLES[role], "  ")
+        yield from screen.prose(f"{getattr(glyphs, role)} {words.last_good_sentence(one)}", STYLES[role], hanging=2)
     if quiet:
-        yield Text(f"{glyphs.good} {plural(quiet, 'model')}: no loss shown", STYLES["good"])
+        yield Line(f"{glyphs.good} {plural(quiet, 'model')}: no loss shown", STYLES["good"])
     if not found.against_last_good:
-        yield Text("No model of the last run was working before.")
+        yield Line("No model of the last run was working before.")

@@ -15,6 +15,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.curl import curl_line, token_line
 from toolcert.probes.summary.scorecard import (
     Category,
+    Cause,
     Example,
     FindingCount,
     ModelSummary,
@@ -74,13 +75,43 @@ def caveat_of(model: ModelSummary) -> str:
 
 
 def still_open(summary: ProbeSummary) -> str:
-    """How many clean runs would decide a reliability whose interval lies across the threshold; empty without one."""
+    """How many runs would settle a reliability whose interval includes the threshold; empty where all are settled."""
+    settled = (Certainty.PROVEN, Certainty.UNRELIABLE)
     figures = [model.reliability for model in summary.models if model.reliability.rate.n]
-    decided = (Certainty.PROVEN, Certainty.UNRELIABLE)
-    if summary.threshold >= 1 or all(figure.certainty in decided for figure in figures):
+    undecided = [figure.rate.n for figure in figures if figure.certainty not in settled]
+    if summary.threshold >= 1 or not undecided:
         return ""
-    threshold, runs = summary.threshold, runs_needed(summary.threshold)
-    return f"An interval across {threshold:g} decides nothing; {runs} clean runs would (--iterations {runs})."
+    done, needed = max(undecided), runs_needed(summary.threshold)
+    if done < needed:
+        return f"{plural(done, 'run')} are too few to be sure; {needed} passing runs would certify (-n {needed})."
+    return f"{done} runs, some of them failed, do not settle {summary.threshold:g}; more would (-n {2 * done})."
+
+
+def cost_of(summary: ProbeSummary) -> str:
+    """What the run cost, and how many models the sum leaves out for want of a price; empty without any price."""
+    cost = summary.totals.usage.cost
+    if cost is None:
+        return ""
+    asked = [model for model in summary.models if model.usage.requests]
+    priced = sum(model.usage.cost is not None for model in asked)
+    return dollars(cost) + (f" ({priced} of {plural(len(asked), 'model')} priced)" if priced < len(asked) else "")
+
+
+def dollars(cost: float) -> str:
+    """Cents as usual; more digits where there would only be zeros."""
+    return f"${cost:.2f}" if cost >= 0.01 or not cost else f"${cost:.2g}"
+
+
+_MOST_NAMES = 8
+"""Models that a finding names; the pages list all."""
+
+
+def models_of(summary: ProbeSummary, cause: Cause) -> str:
+    """Where a finding was seen, as `at 3 of 8 models: a, b, c`."""
+    shown = [visible(name) for name in cause.models[:_MOST_NAMES]]
+    hidden = len(cause.models) - len(shown)
+    more = f" and {hidden} more" if hidden else ""
+    return f"at {len(cause.models)} of {plural(len(summary.models), 'model')}: {', '.join(shown)}{more}"
 
 
 def label_of(summary: ProbeSummary, model: ModelSummary) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolcert.core.statistics import Rate
-from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen, print_blocks, prose
+from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
 from toolcert.reports.display_text import (
     NO_VALUE,
     count,
@@ -19,6 +19,7 @@ from toolcert.reports.display_text import (
     shorten,
     visible,
     whereabouts,
+    width_of,
 )
 from toolcert.verification.dataset.inspection import DatasetReport
 from toolcert.verification.run.job import DryRun
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from toolcert.verification.rejudgement import Difference
 
 
-WIDE = 110
-"""From this width on rates, times and the worst tools have room."""
 BAR = 38
 _SHORTEST_BAR = 8
-_BESIDE_BAR = 42
-"""Columns that the words and counts beside a bar take."""
+_SHORTEST_BAR_BESIDE = 20
+"""Columns of a bar that leave room for rates, times and the worst tools beside it."""
+_LABEL = 20
+_LONGEST_TOOL = 40
 SHOWN_FINDINGS = 12
 SHOWN_SLICES = 20
 SHOWN_DIFFERENCES = 50
@@ -55,44 +56,56 @@ _DATASET_WORDS = {
 
 def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str] = (), run: str = "") -> None:
     """Print the whole result."""
-    wide = screen.width >= WIDE
-    blocks = [
-        [
-            *prose(visible(summary.headline), screen, "bold"),
-            *(part for line in summary.lines for part in prose(visible(line), screen)),
-        ],
-        list(_funnel(summary, screen, wide=wide)),
-        [*_vendor(summary, screen.width), *_dataset(summary)],
-        list(_figures(summary, wide=wide)),
-        *(list(_slice(summary, kind)) for kind in slices),
-        prose(f"{_sum(summary)}  {whereabouts(run)}".rstrip(), screen, "dim"),
-    ]
-    print_blocks(blocks, screen)
+    funnel = _Funnel(summary, screen)
+    screen.print(
+        [*screen.prose(summary.headline, "bold"), *(part for line in summary.lines for part in screen.prose(line))],
+        funnel.lines(),
+        [*_vendor(summary, screen), *_dataset(summary, screen)],
+        _figures(summary, screen, times=not funnel.wide),
+        *(_slice(summary, kind, screen.width) for kind in slices),
+        [*screen.prose(_sum(summary), "dim"), *screen.prose(whereabouts(run), "dim")],
+    )
 
 
-def _funnel(summary: VerifySummary, screen: Screen, *, wide: bool) -> Iterator[Line]:
+class _Funnel:
+    """Bars of the rows that each step leaves; where there is room with rates, times and the worst tools beside them."""
+
+    def __init__(self, summary: VerifySummary, screen: Screen) -> None:
+        self._sent = summary.rows.sent
+        self._unicode = screen.unicode
+        self._steps = list(_steps(summary))
+        lost = max(len(lost) for _, _, lost, _ in self._steps)
+        self._beside = _beside(summary)
+        beside = lost + 11 + max(map(width_of, self._beside), default=0)
+        room = screen.width - 17
+        self.wide = room - beside >= _SHORTEST_BAR_BESIDE
+        self._lost = lost
+        self._bar = max(_SHORTEST_BAR, min(BAR, room - (beside if self.wide else lost)))
+
+    def lines(self) -> Iterator[Line]:
+        for number, (word, rows, lost, share) in enumerate(self._steps):
+            line = f"{word:<9}{count(rows):>6} {bar(rows, self._sent, self._bar, unicode=self._unicode)} "
+            line += f"{lost:<{self._lost}}"
+            if self.wide:
+                line += f"{percent(share.value) if share else '':>8}   "
+                line += self._beside[number] if number < len(self._beside) else ""
+            yield Line(visible(line))
+
+
+def _steps(summary: VerifySummary) -> Iterator[tuple[str, int, str, Rate | None]]:
+    """Each step with the rows it leaves, those it loses in words, and its rate."""
     rows = summary.rows
     invalid = f"{count(rows.invalid)} invalid" + (f", {count(rows.unjudged)} not judged" if rows.unjudged else "")
     unreadable = f", {count(rows.unreadable)} unreadable" if rows.unreadable else ""
     refused = f", {count(rows.unsupported)} unsupported" if rows.unsupported else ""
-    steps = [
-        ("sent", rows.sent, f"{count(rows.skipped)} skipped" if rows.skipped else "", None),
-        ("answered", rows.answered, f"{count(rows.not_measured)} not measured{refused}", summary.answered),
-        ("called", rows.called, f"{count(rows.in_text)} in text{unreadable}", summary.called),
-        ("valid", rows.valid, invalid, summary.valid),
-    ]
-    beside = _beside(summary) if wide else []
-    unicode = screen.encoding.lower().startswith("utf")
-    length = max(_SHORTEST_BAR, min(BAR, screen.width - _BESIDE_BAR))
-    for number, (word, rows_left, lost, share) in enumerate(steps):
-        line = f"{word:<9}{count(rows_left):>6} {bar(rows_left, rows.sent, length, unicode=unicode)} {lost:<24}"
-        if wide:
-            line += f"{percent(share.value) if share else '':>8}   {beside[number] if number < len(beside) else ''}"
-        yield Line(visible(line.rstrip()))
+    yield "sent", rows.sent, f"{count(rows.skipped)} skipped" if rows.skipped else "", None
+    yield "answered", rows.answered, f"{count(rows.not_measured)} not measured{refused}", summary.answered
+    yield "called", rows.called, f"{count(rows.in_text)} in text{unreadable}", summary.called
+    yield "valid", rows.valid, invalid, summary.valid
 
 
 def bar(part: int, whole: int, width: int, *, unicode: bool = True) -> str:
-    """A bar of so many columns, to an eighth of a column."""
+    """A bar of `width` columns, exact to an eighth of a column."""
     eighths = round(8 * width * part / whole) if whole else 0
     full, rest = divmod(eighths, 8)
     if not unicode:
@@ -101,15 +114,14 @@ def bar(part: int, whole: int, width: int, *, unicode: bool = True) -> str:
 
 
 def _beside(summary: VerifySummary) -> list[str]:
-    """What a wide console shows right of the funnel: times, then the worst tools."""
+    """What stands to the right of the funnel: times, then the worst tools."""
     times = {line.label: line for line in summary.times}
     lines = [_time_text(times[label]) for label in ("first token", "whole answer") if label in times]
     faulty = [tool for tool in summary.tools if tool.valid.k < tool.valid.n]
     worst = sorted(faulty, key=lambda tool: tool.valid.k - tool.valid.n)[:2]
-    heads = ["worst tool   ", "             "]
-    lines += [
-        f"{head} {fit(tool.name, 24)} {tool.valid.k}/{tool.valid.n}" for head, tool in zip(heads, worst, strict=False)
-    ]
+    column = min(_LONGEST_TOOL, max((width_of(visible(tool.name)) for tool in worst), default=0))
+    for head, tool in zip(("worst tool", ""), worst, strict=False):
+        lines.append(f"{head:<13} {fit(tool.name, column)} {tool.valid.k}/{tool.valid.n}")
     return lines
 
 
@@ -117,20 +129,18 @@ def _time_text(times: Times) -> str:
     return f"{times.label:<13} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s"
 
 
-def _vendor(summary: VerifySummary, width: int) -> Iterator[Line]:
+def _vendor(summary: VerifySummary, screen: Screen) -> Iterator[Line]:
     for number, found in enumerate(summary.vendor[:SHOWN_FINDINGS]):
-        yield _finding(found, "vendor" if number == 0 else "", width)
+        yield _finding(found, "vendor" if number == 0 else "", screen.width)
     hidden = len(summary.vendor) - SHOWN_FINDINGS
     if hidden > 0:
         yield Line(f"          and {plural(hidden, 'more kind')}; the JSON report lists all.", "dim")
 
 
 def _finding(found: FindingLine, head: str, width: int) -> Line:
-    line = Line(f"{head:<9} ")
-    line.append(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
+    line = Line(f"{head:<9} ").append(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
     line.append(f"{found.code:<26} {count(found.rows):>5}   ")
-    line.append(_which(found, max(20, width - len(line.plain))), "dim")
-    return line
+    return line.append(_which(found, max(20, width - len(line))), "dim")
 
 
 def _which(found: FindingLine, columns: int) -> str:
@@ -140,48 +150,45 @@ def _which(found: FindingLine, columns: int) -> str:
     return head + listed([example.row for example in found.examples], found.rows, columns - len(head))
 
 
-def _dataset(summary: VerifySummary) -> Iterator[Line]:
-    if summary.of_dataset:
-        parts = [f"{count(line.rows)} {_DATASET_WORDS.get(line.code, line.code)}" for line in summary.of_dataset]
-        yield Line(f"dataset   {', '.join(parts)} (not charged)")
+def _dataset(summary: VerifySummary, screen: Screen) -> list[Line]:
+    parts = [f"{count(line.rows)} {_DATASET_WORDS.get(line.code, line.code)}" for line in summary.of_dataset]
+    return screen.entry("dataset  ", f"{', '.join(parts)} (not charged)") if parts else []
 
 
-def _figures(summary: VerifySummary, *, wide: bool) -> Iterator[Line]:
-    """The figures the funnel has no room for, one a line."""
-    yield from _share("valid, per call", summary.valid_calls)
-    yield from _share("trigger as expected", summary.trigger)
-    yield from _share("as expected", summary.correct)
-    if summary.finish:
-        reasons = ", ".join(f"{visible(reason)} {count(rows)}" for reason, rows in summary.finish.items())
-        yield Line(f"{'finish reasons':<20} {reasons}", "dim")
-    if summary.not_measured_by:
-        causes = ", ".join(f"{count(rows)} {cause}" for cause, rows in summary.not_measured_by.items())
-        yield Line(f"{'not measured':<20} {causes}", "dim")
-    if not wide:
-        for times in summary.times[:2]:
-            yield Line(f"{times.label:<20} p50 {seconds(times.p50)} s   p95 {seconds(times.p95)} s", "dim")
+def _figures(summary: VerifySummary, screen: Screen, *, times: bool) -> Iterator[Line]:
+    """The figures that the funnel has no room for, one a line."""
+    shares = {
+        "valid, per call": summary.valid_calls,
+        "trigger as expected": summary.trigger,
+        "as expected": summary.correct,
+    }
+    texts = {label: f"{percent(share.value)} ({interval(share)})" for label, share in shares.items() if share.n}
+    texts["finish reasons"] = ", ".join(f"{reason} {count(rows)}" for reason, rows in summary.finish.items())
+    texts["not measured"] = ", ".join(f"{count(rows)} {cause}" for cause, rows in summary.not_measured_by.items())
+    for line in summary.times[:2] if times else ():
+        texts[line.label] = f"p50 {seconds(line.p50)} s, p95 {seconds(line.p95)} s"
+    for label, text in texts.items():
+        if text:
+            yield from screen.entry(Line(f"{label:<{_LABEL}}", "dim"), text, "dim")
 
 
-def _share(label: str, share: Rate) -> Iterator[Line]:
-    if share.n:
-        yield Line(f"{label:<20} {percent(share.value)} ({interval(share)})", "dim")
-
-
-def _slice(summary: VerifySummary, kind: str) -> Iterator[Line]:
+def _slice(summary: VerifySummary, kind: str, width: int) -> Iterator[Line]:
     lines = [line for line in summary.slices if line.slice == kind]
     if kind == "tool":
         lines = sorted(lines, key=lambda line: -line.answered)
-    yield Line(f"{kind:<28}{'answered':>9}{'called':>9}{'valid':>22}{'passed':>9}", "dim")
-    yield from (_slice_line(line) for line in lines[:SHOWN_SLICES])
+    longest = max((width_of(visible(line.value)) for line in lines), default=0)
+    column = max(28, min(longest, width - 49))
+    yield Line(f"{kind:<{column}}{'answered':>9}{'called':>9}{'valid':>22}{'passed':>9}", "dim")
+    yield from (_slice_line(line, column) for line in lines[:SHOWN_SLICES])
     hidden = len(lines) - SHOWN_SLICES
     if hidden > 0:
         yield Line(f"and {count(hidden)} more; the JSON report lists all.", "dim")
 
 
-def _slice_line(line: SliceLine) -> Line:
+def _slice_line(line: SliceLine, column: int) -> Line:
     valid = f"{percent(line.valid.value)} ({line.valid.k}/{line.valid.n})" if line.valid.n else NO_VALUE
     called, passed = percent(line.called.value), percent(line.passed.value)
-    return Line(f"{fit(line.value, 28)}{count(line.answered):>9}{called:>9}{valid:>22}{passed:>9}")
+    return Line(f"{fit(line.value, column)}{count(line.answered):>9}{called:>9}{valid:>22}{passed:>9}")
 
 
 def _sum(summary: VerifySummary) -> str:
@@ -198,76 +205,82 @@ def _sum(summary: VerifySummary) -> str:
 
 def print_differences(differences: Sequence[Difference], screen: Screen) -> None:
     """Every row whose verdict changed, with the reason."""
-    lines = [Line(shorten(_difference(change), screen.width)) for change in differences[:SHOWN_DIFFERENCES]]
+    lines = [line for change in differences[:SHOWN_DIFFERENCES] for line in _difference(change, screen)]
     hidden = len(differences) - SHOWN_DIFFERENCES
     if hidden > 0:
         lines.append(Line(f"and {plural(hidden, 'more row')}", "dim"))
-    print_blocks([lines or [Line("No verdict changed.")]], screen)
+    screen.print(lines or [Line("No verdict changed.")])
 
 
-def _difference(change: Difference) -> str:
+def _difference(change: Difference, screen: Screen) -> list[Line]:
     words = {True: "valid", False: "invalid", None: "left out"}
-    return f"row {change.row:<6} {words[change.before]} -> {words[change.after]}  {visible(change.reason)}"
+    return screen.entry(f"row {change.row:<6} {words[change.before]} -> {words[change.after]} ", change.reason)
 
 
 SHOWN = 12
 """Entries of a list shown; JSON has all."""
 
 
-def dry_run_lines(planned: DryRun) -> list[list[str]]:
+def print_dry_run(planned: DryRun, screen: Screen) -> None:
     """What would be sent, then what is wrong with the rows."""
-    where = visible(f"{planned.model} at {planned.url or planned.endpoint}")
     head = [
-        f"{plural(planned.requests, 'request')} to {where}; none was sent",
+        f"{plural(planned.requests, 'request')} to {planned.model} at {planned.url or planned.endpoint}; none was sent",
         f"about {count(planned.tokens)} prompt tokens",
         f"adapter {planned.adapter}",
     ]
     if planned.settled:
         head.append(f"{plural(planned.settled, 'row')} measured by the run in --output would not be asked again")
-    longest = [f"  line {row.row}: about {count(row.tokens)} tokens" for row in planned.dataset.longest]
-    return [head, ["longest rows", *longest] if longest else [], list(problem_lines(planned.dataset))]
+    longest = [Line(f"  line {row.row}: about {count(row.tokens)} tokens") for row in planned.dataset.longest]
+    screen.print(
+        [line for text in head for line in screen.prose(text)],
+        [Line("longest rows"), *longest] if longest else [],
+        problem_lines(planned.dataset, screen),
+    )
 
 
-def problem_lines(report: DatasetReport) -> Iterator[str]:
+def problem_lines(report: DatasetReport, screen: Screen) -> Iterator[Line]:
     """The problems by kind, with their first lines."""
     if not report.problems:
-        yield f"no problem in {plural(report.lines, 'line')}"
+        yield Line(f"no problem in {plural(report.lines, 'line')}")
     for problem in report.problems:
         lines = list(dict.fromkeys(str(example.row) for example in problem.examples))
         more = ", …" if problem.rows > len(lines) else ""
         where = f"{'line' if problem.rows == 1 else 'lines'} {', '.join(lines)}{more}"
-        yield f"{problem.severity.value:<8} {problem.code:<24} {count(problem.rows):>6}   {where}"
+        yield from screen.entry(f"{problem.severity.value:<8} {problem.code:<24} {count(problem.rows):>6}  ", where)
 
 
-def stats_lines(report: DatasetReport) -> list[list[str]]:
+def print_stats(report: DatasetReport, screen: Screen) -> None:
     """A dataset described."""
     rough = f"about {count(report.tokens)} prompt tokens"
     if report.tokens_p50 is not None and report.tokens_p95 is not None:
         rough += f" (a row: median {count(round(report.tokens_p50))}, p95 {count(round(report.tokens_p95))})"
     head = [
-        f"{visible(report.name)}: {plural(report.lines, 'line')}, {plural(report.rows, 'row')} to ask",
+        f"{report.name}: {plural(report.lines, 'line')}, {plural(report.rows, 'row')} to ask",
         rough,
         f"{plural(report.tools, 'distinct tool')} in {plural(report.toolsets, 'distinct list')}",
         f"{plural(report.duplicates, 'duplicate')}, {count(report.streamed)} streamed",
         f"{plural(report.expecting, 'row')} with expectations",
     ]
-    blocks = [
-        head,
-        [f"line {row.row}: about {count(row.tokens)} tokens" for row in report.longest],
-        _listed("tools offered", report.tool_names),
-        _listed("tools per row", report.tools_per_row),
-        _listed("user turns", report.turns),
-        _listed("schema features", report.schema_features),
-        _listed("tags", report.tags),
-        _listed("models", report.models),
-        list(problem_lines(report)),
-    ]
-    return [block for block in blocks if block]
+    counted = {
+        "tools offered": report.tool_names,
+        "tools per row": report.tools_per_row,
+        "user turns": report.turns,
+        "schema features": report.schema_features,
+        "tags": report.tags,
+        "models": report.models,
+    }
+    screen.print(
+        [line for text in head for line in screen.prose(text)],
+        [Line(f"line {row.row}: about {count(row.tokens)} tokens") for row in report.longest],
+        [line for title, counts in counted.items() for line in _listed(title, counts, screen)],
+        problem_lines(report, screen),
+    )
 
 
-def _listed(title: str, counts: Mapping[str, int]) -> list[str]:
+def _listed(title: str, counts: Mapping[str, int], screen: Screen) -> list[Line]:
     if not counts:
         return []
-    shown = [f"{visible(name)} {count(number)}" for name, number in list(counts.items())[:SHOWN]]
+    shown = [f"{name}: {count(number)}" for name, number in list(counts.items())[:SHOWN]]
     hidden = len(counts) - SHOWN
-    return [f"{title:<16} {', '.join(shown)}" + (f" and {count(hidden)} more" if hidden > 0 else "")]
+    more = f" and {count(hidden)} more" if hidden > 0 else ""
+    return screen.entry(f"{title:<16}", ", ".join(shown) + more)
