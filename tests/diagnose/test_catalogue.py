@@ -28,7 +28,7 @@ stream.name_repeated stream.differs stream.error_inside stream.usage_missing str
 stream.one_piece reasoning.only reasoning.leaked reasoning.required_back
 history.null_content history.malformed_500 history.wrong_id_accepted result.ignored result.repeat_call result.partial
 json.fenced json.invalid json.ignored usage.arithmetic usage.prompt_tokens_differ identity.model_differs
-model.unknown_accepted nondeterministic text.degenerate
+model.unknown_accepted nondeterministic text.degenerate text.special_tokens args.altered
 transport.connect transport.tls transport.timeout transport.reset transport.rate_limited transport.server_error
 transport.auth transport.oversized
 """

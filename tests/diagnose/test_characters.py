@@ -1,4 +1,4 @@
-"""Escaped and corrupted characters in arguments, in three grades."""
+"""Escaped characters in arguments, in two grades, and characters that were lost or replaced."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_text_escaped_twice_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize("city", ["\ufffd\ufffd京", "\\ufffd京"])
-def test_lost_characters_are_a_warning(city: str) -> None:
-    assert graded(f'{{"city": "{city}"}}') == [("args.escaped", Severity.WARNING)]
+def test_lost_characters_are_an_error(city: str) -> None:
+    assert graded(f'{{"city": "{city}"}}') == [("args.altered", Severity.ERROR)]
 
 
 @pytest.mark.parametrize("city", ["a\\u0000b", "\\u003cb\\u003e", "\\u0027", "\\u200b", "東京"])
@@ -43,3 +43,62 @@ def test_code_may_spell_an_escape() -> None:
 
 def test_a_replacement_character_of_the_user_is_the_users() -> None:
     assert codes(asked(user("What is \ufffd?")), called(call(arguments='{"city": "\ufffd"}'))) == []
+
+
+ZURICH = user('Wie ist das Wetter in Zürich für "Zoë Ångström" mit Grüßen aus Málaga?')
+
+
+@pytest.mark.parametrize(
+    "city",
+    [
+        "ZÃ¼rich",
+        "MÃ¡laga",
+        "GrÃ¼ÃŸe",
+        "It is cold â€“ very cold",
+        "Partyâ€™s over",
+        "ðŸŽ‰",
+        "Z\ufffdrich",
+        "Z?rich",
+        "Zrich",
+        "Mlaga today",
+        "Zo ngstrm",
+        "Zo? ?ngstr?m",
+    ],
+)
+def test_altered_characters_are_an_error(city: str) -> None:
+    findings = found(asked(ZURICH), called(call(arguments=as_json({"city": city}))))
+    assert [(finding.code, finding.severity) for finding in findings] == [("args.altered", Severity.ERROR)]
+
+
+@pytest.mark.parametrize(
+    "city",
+    [
+        "Zürich",
+        "Zurich",
+        "Zuerich",
+        "ZÜRICH",
+        "Zu\u0308rich",
+        "Málaga",
+        "Zoe Angstrom",
+        "Zoë",
+        "Genève",
+        "São Paulo",
+        "Ærø",
+        "naïve café",
+        "déjà vu…",
+        "“Zürich”",
+        "20 °C – 30 °C",
+        "Is it cold in Zürich?",
+        "Zürich?",
+        "東京",
+        "Łódź",
+        "½ – ¾",
+    ],
+)
+def test_characters_as_a_model_may_write_them(city: str) -> None:
+    assert codes(asked(ZURICH), called(call(arguments=as_json({"city": city})))) == []
+
+
+def test_misread_text_of_the_user_is_the_users() -> None:
+    question = user("Mend this: ZÃ¼rich")
+    assert codes(asked(question), called(call(arguments=as_json({"city": "ZÃ¼rich"})))) == []

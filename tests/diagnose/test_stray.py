@@ -87,8 +87,9 @@ def test_an_earlier_leak_in_the_history_is_no_excuse() -> None:
     assert codes(asked(earlier, user("And now?")), said(LEFT_IN_TEXT["Hermes, Qwen"])) == ["call.in_text"]
 
 
-def test_without_tools_nothing_can_be_left_in_the_text() -> None:
-    assert codes(asked(tools=[]), said(LEFT_IN_TEXT["Kimi"])) == []
+def test_without_tools_no_call_can_be_left_in_the_text() -> None:
+    assert codes(asked(tools=[]), said(LEFT_IN_TEXT["Hermes, Qwen"])) == []
+    assert codes(asked(tools=[]), said(LEFT_IN_TEXT["Kimi"])) == ["text.special_tokens"]
 
 
 def test_reasoning_may_think_aloud_in_markup_when_the_call_then_comes() -> None:

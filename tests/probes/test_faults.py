@@ -73,6 +73,15 @@ async def test_faults_that_the_exchange_shows_fail_the_probe_they_break(
     assert cell.state is state, cell.reason
 
 
+@pytest.mark.parametrize("model", ["fault:args.altered", "fault:args.altered:dropped", "fault:args.altered:emoji"])
+async def test_an_argument_that_was_asked_for_letter_by_letter_shows_what_was_altered(model: str) -> None:
+    """One answer does not show a dropped emoji; the probe knows the text that was to come back."""
+    with Vendor(models=[model]) as own:
+        probed = await probe_models(own.url, [model], probes=["unicode_args"])
+    record = probed.record(model, "unicode_args")
+    assert (record.outcome, set(record.codes)) == (Outcome.FAILED, {"args.altered"}), record.reason
+
+
 async def test_the_ladder_names_the_first_rung_that_fails(vendor: Vendor) -> None:
     model = "fault:schema.valid_rejected"
     probed = await probe_models(vendor.url, [model], probes=["schema_ladder"])

@@ -107,6 +107,12 @@ _SHORTEST_CUT = 4
 """A shorter stump ("get") names too many tools to name one."""
 _NAMESPACE = re.compile(r"[.:/]|__")
 _DECORATION = re.compile(r"[^0-9a-z]+")
+_FORMAT_WORDS = (
+    r"(?:json|commentary|analysis|final|assistant|constrain|response|functions?|tool_?calls?|arguments|args)+"
+)
+_RESIDUE = re.compile(rf"{_FORMAT_WORDS}|[_:#-]?\d{{1,3}}")
+"""What a parser leaves behind a name when it cuts in the wrong place: a word of the format, or a counter."""
+_PREFIX = re.compile(r"(?:functions?|tools?|assistant|commentary|call)+")
 
 
 def meant_tool(name: object, offered: Iterable[str]) -> str | None:
@@ -127,6 +133,7 @@ def _holds(name: str, tool: str) -> bool:
         _plain(name) == _plain(tool)
         or tool in _NAMESPACE.split(name)
         or (name.startswith(tool) and _is_residue(name[len(tool) :], tool))
+        or (name.endswith(tool) and _PREFIX.fullmatch(name.removesuffix(tool)) is not None)
     )
 
 
@@ -136,8 +143,10 @@ def _plain(name: str) -> str:
 
 
 def _is_residue(rest: str, tool: str) -> bool:
-    """What a parser left behind a name: markup, arguments, or the name again; never another word."""
-    return not rest or not (rest[0].isalnum() or rest[0] in "_-") or rest.startswith(tool)
+    """What a parser left behind a name: markup, arguments, a word of the format, or the name again."""
+    if not rest or not (rest[0].isalnum() or rest[0] in "_-") or rest.startswith(tool):
+        return True
+    return _RESIDUE.fullmatch(rest) is not None
 
 
 UNKNOWN_NAME = "UnknownName"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.requests import Request
 from toolcert.diagnose.judgement import is_unterminated, meant_tool, offered_tools
-from toolcert.diagnose.request_facts import instructions, messages
+from toolcert.diagnose.request_facts import instructions, last_question
 
 
 class Kind(Enum):
@@ -214,23 +214,25 @@ def call_in(text: str | None, request: Request) -> TextCall | None:
     return next((call for find in (_written, _json, _glued, _elements, _python) for call in find(page)), None)
 
 
+def fence_at(text: str, place: int) -> re.Match[str] | None:
+    """The fenced block whose body holds this place."""
+    fences = _FENCE.finditer(text) if "```" in text else ()
+    return next((fence for fence in fences if fence.start(2) <= place < fence.end(2)), None)
+
+
+def is_quoted(text: str, place: int) -> bool:
+    """Whether this place is in a code span, a quoted string or a table."""
+    line = text[text.rfind("\n", 0, place) + 1 : place]
+    in_table = line.lstrip().startswith("| ")
+    return in_table or line.replace("```", "").count("`") % 2 == 1 or line.endswith(("'", '"', "“"))
+
+
 class _Page(NamedTuple):
     """A text that may hold a call, with the request that it answers."""
 
     text: str
     request: Request
     offered: dict[str, Any]
-
-    def fence_at(self, place: int) -> re.Match[str] | None:
-        """The fenced block whose body holds this place."""
-        fences = _FENCE.finditer(self.text) if "```" in self.text else ()
-        return next((fence for fence in fences if fence.start(2) <= place < fence.end(2)), None)
-
-    def is_quoted(self, place: int) -> bool:
-        """Whether this place is in a code span, a quoted string or a table."""
-        line = self.text[self.text.rfind("\n", 0, place) + 1 : place]
-        in_table = line.lstrip().startswith("| ")
-        return in_table or line.replace("```", "").count("`") % 2 == 1 or line.endswith(("'", '"', "“"))
 
     def taught(self, *marks: str) -> bool:
         """Whether the conversation itself shows the model all of these marks."""
@@ -244,11 +246,11 @@ class _Page(NamedTuple):
 
     def counts(self, kind: Kind, start: int, end: int) -> bool:
         """Whether a call written from `start` to `end` is a deed and not an example."""
-        if self.is_quoted(start):
+        if is_quoted(self.text, start):
             return False
         if kind is Kind.SPECIAL:
-            return self.fence_at(start) is None or self._stands_alone(start, end)
-        if kind is Kind.TAG and self.fence_at(start) is None and not self._shown(start):
+            return fence_at(self.text, start) is None or self._stands_alone(start, end)
+        if kind is Kind.TAG and fence_at(self.text, start) is None and not self._shown(start):
             before = self.text[:start].rstrip()
             return not before or self.text[start - 1] == "\n" or not before[-1].isalpha() or not _prose(self.text[end:])
         return not _is_json_mode(self.request) and self._stands_alone(start, end)
@@ -265,7 +267,7 @@ class _Page(NamedTuple):
         before, after = _REASONING.sub("", self.text[:start]), self.text[end:]
         if not _prose(after) or _ACTS.search(before[-160:]) or _ACTS.search(after[:160]):
             return True
-        return not _prose(before) and self.fence_at(start) is None
+        return not _prose(before) and fence_at(self.text, start) is None
 
 
 def _prose(text: str) -> bool:
@@ -280,18 +282,10 @@ def _is_json_mode(request: Request) -> bool:
 
 def _asked_to_see(request: Request, offered: Mapping[str, Any]) -> bool:
     """Whether the user's last words ask for a written example of a call."""
-    said = _last_question(request)
+    said = last_question(request)
     return _ASKS_FOR_WRITING.search(said) is not None and (
         _ABOUT_TOOLS.search(said) is not None or any(name in said for name in offered)
     )
-
-
-def _last_question(request: Request) -> str:
-    spoken = [one.get("content") for one in messages(request) if one.get("role") == "user"]
-    content = spoken[-1] if spoken else ""
-    if isinstance(content, list):
-        content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
 
 
 @cache
@@ -363,7 +357,7 @@ def _json(page: _Page) -> Iterator[TextCall]:
 
 def _at_a_start(page: _Page, place: int) -> bool:
     """JSON inside a fence must be all of it; inside a program it is data."""
-    fence = page.fence_at(place)
+    fence = fence_at(page.text, place)
     if fence is None:
         return True
     before = fence[2][: place - fence.start(2)]
@@ -465,7 +459,7 @@ def _python(page: _Page) -> Iterator[TextCall]:
 
 def _python_parts(page: _Page) -> Iterator[tuple[int, int]]:
     """Where Python may stand: in fences, between tags, on the last lines, or as the whole."""
-    asked = _CODE.search(_last_question(page.request)) is not None
+    asked = _CODE.search(last_question(page.request)) is not None
     for fence in _FENCE.finditer(page.text) if "```" in page.text else ():
         if fence[1].lower() in ("tool_code", "tool_call", "tool_calls") or (
             fence[1].lower() in ("", "python", "py") and not asked

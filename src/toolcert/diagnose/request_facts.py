@@ -41,6 +41,14 @@ def messages(request: Request) -> Iterator[dict[str, Any]]:
             yield message
 
 
+def last_question(request: Request) -> str:
+    """The text of the user's last message."""
+    spoken = [message.get("content") for message in messages(request) if message.get("role") == "user"]
+    parts: list[str] = []
+    _collect(spoken[-1] if spoken else "", parts)
+    return "\n".join(parts)
+
+
 def instructions(request: Request) -> str:
     """What people told the model: system, developer and user messages; costly, so only for a suspicion."""
     parts: list[str] = []

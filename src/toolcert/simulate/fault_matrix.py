@@ -7,14 +7,32 @@ from toolcert.simulate.faults import Mode, SeenBy, all_faults, find_fault
 from toolcert.simulate.situations import A_SECOND_CALL, Situation
 
 _OPTIONS = {
+    "args.altered": ("lost", "question", "dropped"),
     "args.escaped": ("twice",),
-    "call.in_text": ("hermes", "kimi", "mistral", "json"),
+    "call.in_text": (
+        "hermes",
+        "kimi",
+        "mistral",
+        "json",
+        "harmony",
+        "harmony_stripped",
+        "deepseek",
+        "stripped",
+        "react",
+        "invoke",
+        "functionary",
+        "python",
+    ),
+    "call.mangled_name": ("json", "channel", "number"),
     "call.in_reasoning": ("kimi", "mistral", "json"),
     "call.twice": ("mistral", "json"),
     "envelope.not_openai": ("html", "list", "choices"),
     "finish.nonstandard": ("eos",),
+    "reasoning.leaked": ("closing", "channels", "stripped"),
     "stream.framing": ("ids", "role", "bytes", "prefix"),
     "stream.usage_nonstandard": ("choice",),
+    "text.degenerate": ("marks", "unknown"),
+    "text.special_tokens": ("llama", "mistral"),
     "transport.server_error": ("503",),
     "usage.arithmetic": ("cached",),
 }

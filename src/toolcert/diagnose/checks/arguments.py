@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from toolcert.core.excerpt import around, shown
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.schema import Bucket, Violation
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement, Damage
-from toolcert.diagnose.request_facts import conversation_text
+from toolcert.diagnose.request_facts import conversation_text, last_question
 
 INVALID_JSON = FindingKind(
     code="args.invalid_json",
@@ -194,14 +195,12 @@ _SHY = "\"\\/<>&'=+"
 ESCAPED = FindingKind(
     code="args.escaped",
     severity=Severity.WARNING,
-    title="Characters in the arguments are escaped without need, or corrupted.",
-    meaning="Three grades. Printable text written as `\\uXXXX` is correct JSON and only a note: it costs tokens "
+    title="Characters in the arguments are escaped without need.",
+    meaning="Two grades. Printable text written as `\\uXXXX` is correct JSON and only a note: it costs tokens "
     "when it goes back into the history and confuses small models. Text escaped twice reaches the tool as "
-    "backslashes and digits, and replacement characters (U+FFFD) mean that text was destroyed: both are warnings.",
-    cause="A JSON encoder left at its ASCII default, an encoder applied twice, or a stream that was decoded piece by "
-    "piece in the middle of multi-byte characters.",
-    remedy="For escapes, nothing needs to be done where a real JSON parser reads them. For lost characters, ask "
-    "without streaming and report it.",
+    "backslashes and digits, which is a warning.",
+    cause="A JSON encoder left at its ASCII default, or an encoder applied twice.",
+    remedy="Nothing needs to be done where a real JSON parser reads escapes. Report text that is escaped twice.",
     seen_in=("vllm PR #46308",),
 )
 
@@ -210,20 +209,10 @@ ESCAPED = FindingKind(
 def escaped(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         text = call.call.arguments
-        if isinstance(text, str) and ("\\u" in text or _REPLACEMENT in text):
-            evidence = _corrupted(view, text) or _escaped_twice(view, text) or _escaped_once(text)
+        if isinstance(text, str) and "\\u" in text:
+            evidence = _escaped_twice(view, text) or _escaped_once(text)
             if evidence is not None:
                 yield Evidence(text=evidence.text, severity=evidence.severity, call=call.position)
-
-
-def _corrupted(view: View, text: str) -> Evidence | None:
-    place = text.find(_REPLACEMENT)
-    if place < 0:
-        match = re.search(r"\\ufffd", text, re.IGNORECASE)
-        place = match.start() if match else -1
-    if place < 0 or _REPLACEMENT in conversation_text(view.request):
-        return None
-    return Evidence(text=f"replacement character: {around(text, place, place + 1)}")
 
 
 def _escaped_twice(view: View, text: str) -> Evidence | None:
@@ -241,7 +230,103 @@ def _escaped_twice(view: View, text: str) -> Evidence | None:
 def _escaped_once(text: str) -> Evidence | None:
     for match in _ESCAPED.finditer(text):
         code = int(match[2], 16)
-        if code >= 0x20 and (0xD800 <= code <= 0xDFFF or chr(code).isprintable()) and chr(code) not in _SHY:
+        if (
+            code >= 0x20
+            and code != 0xFFFD
+            and (0xD800 <= code <= 0xDFFF or chr(code).isprintable())
+            and chr(code) not in _SHY
+        ):
             where = around(text, match.start(1), match.end(1))
             return Evidence(text=f"printable text escaped: {where}", severity=Severity.NOTE)
+    return None
+
+
+_MISREAD = re.compile(r"[\u0080-\u00ff\u0152-\u0192\u02c6-\u02dc\u2013-\u2122]{2,}")
+"""Runs of the characters that UTF-8 becomes when it is read as Windows-1252 or Latin-1."""
+_WORD = re.compile(r"\w+")
+_PHRASE = re.compile(r'["“„«]([^"“”„«»\n]{3,})["”»]')
+_SHORTEST_REST = 3
+
+ALTERED = FindingKind(
+    code="args.altered",
+    severity=Severity.ERROR,
+    title="Characters of the arguments are lost or replaced by others.",
+    meaning="The tool is run with other text than the user gave: `ZÃ¼rich`, `Z?rich` or `Zrich` "
+    "for `Zürich`. Names are not found, files get a wrong name, and messages arrive garbled.",
+    cause="The server reads UTF-8 as another encoding, decodes a stream piece by piece in the middle of a character, "
+    "or drops what its tokenizer or grammar does not know.",
+    remedy="Ask without streaming and compare. Report it with both texts; a client cannot restore what was lost.",
+)
+
+
+@check(ALTERED, When.CALLED)
+def altered(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        for text in _texts(call.call.arguments):
+            evidence = _destroyed(view, text) or _misread(view, text) or _thinned(view, text)
+            if evidence:
+                yield Evidence(text=evidence, call=call.position)
+                break
+
+
+def _texts(arguments: object) -> Iterator[str]:
+    """Every string in the arguments; their own text where they are no JSON."""
+    try:
+        value = leading_json(arguments)[0] if isinstance(arguments, str) else arguments
+    except NotJson:
+        value = arguments
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict | list):
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+
+
+def _destroyed(view: View, text: str) -> str | None:
+    place = text.find(_REPLACEMENT)
+    if place < 0 or _REPLACEMENT in conversation_text(view.request):
+        return None
+    return f"replacement character: {around(text, place, place + 1)}"
+
+
+def _misread(view: View, text: str) -> str | None:
+    """UTF-8 that was read in another encoding: only what reads as sound text when this is undone."""
+    if text.isascii():
+        return None
+    for run in _MISREAD.finditer(text):
+        try:
+            right = b"".join(map(_byte, run[0])).decode()
+        except UnicodeError:
+            continue
+        said = conversation_text(view.request)
+        usual = all("\u00a0" <= letter <= "\u017f" for letter in right) or run[0].startswith(("â€", "ðŸ"))
+        if run[0] not in said and (usual or right in said):
+            return f"{around(text, run.start(), run.end())}, which is UTF-8 misread ({right})"
+    return None
+
+
+def _byte(character: str) -> bytes:
+    try:
+        return character.encode("cp1252")
+    except UnicodeEncodeError:
+        return character.encode("latin-1")
+
+
+def _thinned(view: View, text: str) -> str | None:
+    """A word or a quoted phrase of the question without its letters beyond ASCII, or with `?` for them."""
+    question = last_question(view.request)
+    if question.isascii():
+        return None
+    words = set(_WORD.findall(text))
+    for wanted in (*_PHRASE.findall(question), *_WORD.findall(question)):
+        if wanted.isascii() or wanted in text:
+            continue
+        asked = re.sub(r"[^\x00-\x7f]", "?", wanted)
+        rest = asked.replace("?", "")
+        spelt = any(letter.isalpha() for letter in wanted if not letter.isascii())
+        dropped = len(rest) >= _SHORTEST_REST and (text == rest or rest in words) and rest not in question
+        if spelt and any(letter.isalnum() for letter in rest) and (asked in text or dropped):
+            return f"{shown(text, 80)} for {shown(wanted, 60)}"
     return None

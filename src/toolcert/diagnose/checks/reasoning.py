@@ -8,13 +8,22 @@ from collections.abc import Iterator
 from toolcert.core.excerpt import around, excerpt
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
-from toolcert.diagnose.markup import call_in
+from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text
 
 _OPENING = re.compile(
-    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|<\|channel\|>\s*analysis|<\|START_THINKING\|>)"
+    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think|think:opensource)>|\[THINK\]|◁think▷|<\|START_THINKING\|>"
+    r"|<\|channel>\s*thought|<\|inner_prefix\|>|<\|open\|>think<\|sep\|>|<ifm\|think\w*>)"
 )
-_CLOSING = re.compile(r"</(?:think|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>")
+_CLOSING = re.compile(
+    r"</(?:think|thinking|thought|reasoning|seed:think|think:opensource|ifm\|think\w*)>|\[/THINK\]|◁/think▷"
+    r"|<\|END_THINKING\|>|<\|inner_suffix\|>|<\|close\|>think<\|sep\|>"
+)
+_CHANNEL = re.compile(
+    r"<\|channel\|>\s*(?:analysis|commentary|final)|\A\s*(?:analysis|commentary|final)(?=[A-Z])"
+    r"|assistant(?:analysis|commentary|final)(?![a-z])"
+)
+"""The channels of gpt-oss, with their special tokens or without."""
 
 ONLY = FindingKind(
     code="reasoning.only",
@@ -63,8 +72,15 @@ def only(view: View) -> Iterator[Evidence]:
 @check(LEAKED, When.TEXT, chat_only=True)
 def leaked(view: View) -> Iterator[Evidence]:
     text = view.reply.content or ""
-    if not ("<" in text or "[" in text or "◁" in text):
+    match = leak_in(text)
+    if match is None or match[0].strip() in conversation_text(view.request):
         return
-    match = _OPENING.match(text) or _CLOSING.search(text)
-    if match and not text[: match.start()].endswith("`") and match[0].strip() not in conversation_text(view.request):
+    # A call in a channel is one fault, and `call.in_text` names it.
+    if match.re is not _CHANNEL or call_in(text, view.request) is None:
         yield Evidence(text=around(text, match.start(), match.end()))
+
+
+def leak_in(text: str) -> re.Match[str] | None:
+    """The markup of reasoning that stands in a text, quoted code apart."""
+    match = _OPENING.match(text) or _CLOSING.search(text) or _CHANNEL.search(text)
+    return None if match is None or is_quoted(text, match.start()) or fence_at(text, match.start()) else match

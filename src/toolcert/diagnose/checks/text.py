@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from toolcert.core.excerpt import around, excerpt
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.diagnose.checks.registry import Evidence, View, check
+from toolcert.diagnose.checks.reasoning import leak_in
+from toolcert.diagnose.checks.registry import Evidence, View, When, check
+from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text
 
 _LEAST_LOOP = 240
@@ -27,10 +29,18 @@ _LATIN = "[A-Za-z]"
 _FOREIGN = f"[{''.join(_SCRIPTS.values())}]"
 _GLUED = f"{_LATIN}{_FOREIGN}|{_FOREIGN}{_LATIN}"
 
+_NONSENSE = re.compile(r"([!?\ufffd])\1{15,}|\A\s*([@$%&^;\"'])\2{15,}\s*\Z|(<unk>|<pad>|<0x\w\w>)(?:\s*\3){3,}")
+"""What broken weights give: one mark over and over (not those that people draw lines with), or a token of no text."""
+_TOKENS = re.compile(
+    r"<\|[\w▁:]{2,40}\|>|<｜[^<>｜\n]{2,40}｜>|</?s>|<(?:unk|pad|bos|eos|mask)>|<(?:start|end)_of_turn>|\[/?INST\]"
+    r"|<</?SYS>>|\[gMASK\]|<0x[0-9A-F]{2}>|<(?:reserved|extra_id|unused)_?\d+>"
+)
+_TALK = re.compile(r"[,:]|\s+(?:is|are|was|marks?|means?|denotes?|stands?|tells?|and|or|tokens?|tags?)\b|\s+[–—-]")
+
 DEGENERATE = FindingKind(
     code="text.degenerate",
     severity=Severity.WARNING,
-    title="The text repeats itself without end, or mixes scripts inside a word.",
+    title="The text repeats itself without end, is one mark, or mixes scripts in a word.",
     meaning="The answer is of no use and often runs into the token limit. Calls written in such a state are "
     "seldom right.",
     cause="Weights quantised too far, a broken tokenizer or template, or sampling settings far from the model's own.",
@@ -38,11 +48,24 @@ DEGENERATE = FindingKind(
 )
 
 
+SPECIAL_TOKENS = FindingKind(
+    code="text.special_tokens",
+    severity=Severity.WARNING,
+    title="Special tokens of the model are in the text.",
+    meaning="Users see marks such as `<|im_end|>` or `[INST]`. Sent back in the history they end or open turns "
+    "inside a message, and the model then writes both sides of the conversation.",
+    cause="The server does not know all tokens that end a turn, keeps special tokens when it turns tokens into text, "
+    "or uses another model's chat template.",
+    remedy="On a server of your own, check the chat template, the end-of-turn tokens and `skip_special_tokens`. "
+    "Elsewhere, report it and cut the text at the token.",
+)
+
+
 @check(DEGENERATE)
 def degenerate(view: View) -> Iterator[Evidence]:
     for text in (view.reply.content, view.reply.reasoning):
         if text:
-            unit = _loop(text)
+            unit = unit_of(text)
             if unit:
                 yield Evidence(text=f"repeats without end: {excerpt(unit, 100)}")
                 return
@@ -51,6 +74,43 @@ def degenerate(view: View) -> Iterator[Evidence]:
         unit = _loop(call.call.arguments) if isinstance(call.call.arguments, str) else None
         if unit:
             yield Evidence(text=f"repeats without end: {excerpt(unit, 100)}", call=call.position)
+
+
+def unit_of(text: str) -> str | None:
+    """What a text repeats without end, if it does."""
+    nonsense = _NONSENSE.search(text)
+    return nonsense[nonsense.lastindex or 0] if nonsense else _loop(text)
+
+
+@check(SPECIAL_TOKENS, When.TEXT, chat_only=True)
+def special_tokens(view: View) -> Iterator[Evidence]:
+    text = view.reply.content or ""
+    token = _left_token(text)
+    if token is None or token[0] in conversation_text(view.request):
+        return
+    # Tokens around a call, around thoughts or in a loop belong to that fault, which is named by its own code.
+    if call_in(text, view.request) is None and leak_in(text) is None and unit_of(text) is None:
+        yield Evidence(text=around(text, token.start(), token.end()))
+
+
+def _left_token(text: str) -> re.Match[str] | None:
+    """A special token where one stands by accident: first, or glued to the end of a line; not where a text names it."""
+    if "<" not in text and "[" not in text:
+        return None
+    for token in _TOKENS.finditer(text):
+        before, after = text[: token.start()], text[token.end() :]
+        first = not before.strip() and not _TALK.match(after)
+        ends_line = not after.strip(" ") or after.startswith("\n") or _TOKENS.match(after)
+        last = ends_line and (not before.endswith(" ") or before.rstrip().endswith((".", "!", "?")))
+        struck_out = token[0] in ("<s>", "</s>") and "<s>" in text and "</s>" in text
+        if (
+            (first or last)
+            and not struck_out
+            and not is_quoted(text, token.start())
+            and not fence_at(text, token.start())
+        ):
+            return token
+    return None
 
 
 def _loop(text: str) -> str | None:

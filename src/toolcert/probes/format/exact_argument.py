@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from toolcert.core.requests import user
+from toolcert.diagnose import finding
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.oracle import answered, arguments_of, valid_calls, why_not_called
 from toolcert.probes.registry import probe
@@ -73,7 +74,15 @@ class UnicodeArguments(ScriptedProbe):
             return failed(why_not_called(turn, "save_note"), called=False)
         if any(_same(arguments_of(call).get("text"), note) for call in calls):
             return passed(called=True)
-        return failed("characters of the argument are lost or changed", called=True)
+        given = str(arguments_of(calls[0]).get("text", ""))
+        # The same text but for its characters beyond ASCII was damaged on its way; other words are the model's.
+        damaged = _ascii(given) == _ascii(note) and not any(one.code == "args.altered" for one in turn.findings)
+        found = [finding("args.altered", f"{given!r} for {note!r}", turn=turn.index)] if damaged else []
+        return failed("characters of the argument are lost or changed", *found, called=True)
+
+
+def _ascii(text: str) -> str:
+    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())
 
 
 def _same(given: object, wanted: str) -> bool:

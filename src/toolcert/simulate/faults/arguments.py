@@ -53,6 +53,18 @@ def escaped(body: JsonObject, ask: Ask) -> JsonObject:
     return each_arguments(body, lambda text: "".join(map(escape, text)))
 
 
+@fault("args.altered", Stage.BODY, A_CALL)
+def altered(body: JsonObject, ask: Ask) -> JsonObject:
+    """Reads the letters beyond ASCII in a wrong encoding; option: replaces or drops them, or drops emoji."""
+    put = {"lost": "\N{REPLACEMENT CHARACTER}", "question": "?", "dropped": "", "emoji": ""}.get(ask.option)
+
+    def change(letter: str) -> str:
+        kept = letter.isascii() or (ask.option == "emoji" and letter.isalpha())
+        return letter if kept else letter.encode().decode("latin-1") if put is None else put
+
+    return each_arguments(body, lambda text: "".join(map(change, text)))
+
+
 @fault("args.doubled", Stage.BODY, A_CALL)
 def doubled(body: JsonObject, _ask: Ask) -> JsonObject:
     """Writes the arguments twice in one string."""

@@ -9,6 +9,17 @@ from toolcert.simulate.faults.base import PLAIN, Stage, calls, fault, message, s
 from toolcert.simulate.situations import A_CALL, TWO_CALLS, WORDS
 from toolcert.simulate.traffic import Ask
 
+_SPELLINGS = {
+    "harmony": "<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>",
+    "harmony_stripped": "assistantcommentary to=functions.{name} json{arguments}",
+    "deepseek": "<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{arguments}<｜tool▁call▁end｜>",
+    "stripped": "functions.{name}:0{arguments}",
+    "react": "Thought: I need a tool.\nAction: {name}\nAction Input: {arguments}",
+    "invoke": '<invoke name="{name}">{arguments}</invoke>',
+    "functionary": ">>>{name}\n{arguments}",
+    "python": "```python\n{name}({arguments})\n```",
+}
+
 
 def markup(found: list[JsonObject], form: str = "") -> str:
     """Calls as a model writes them before a parser turns them into structure."""
@@ -24,12 +35,14 @@ def markup(found: list[JsonObject], form: str = "") -> str:
         return f"[TOOL_CALLS][{', '.join(written)}]"
     if form == "json":
         return "\n".join(written)
+    if form in _SPELLINGS:
+        return "\n".join(_SPELLINGS[form].format(name=name, arguments=arguments) for name, arguments in pairs)
     return "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in written)
 
 
 @fault("call.in_text", Stage.BODY, A_CALL)
 def in_text(body: JsonObject, ask: Ask) -> JsonObject:
-    """Leaves calls as markup in the text; option: hermes, kimi, mistral or json."""
+    """Leaves calls as markup in the text; option: hermes, kimi, mistral, json, or another family's form."""
     return say(body, markup(calls(body), ask.option)) if calls(body) else body
 
 
@@ -67,10 +80,12 @@ def unknown_tool(body: JsonObject, _ask: Ask) -> JsonObject:
 
 
 @fault("call.mangled_name", Stage.BODY, A_CALL)
-def mangled_name(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Puts a namespace before every name."""
+def mangled_name(body: JsonObject, ask: Ask) -> JsonObject:
+    """Puts a namespace before every name; option: leaves a word of the format, a channel or a number behind it."""
+    residue = {"json": "json", "channel": "<|channel|>commentary", "number": "_0"}.get(ask.option)
     for call in calls(body):
-        call["function"]["name"] = f"functions.{call['function']['name']}"
+        name = call["function"]["name"]
+        call["function"]["name"] = name + residue if residue else f"functions.{name}"
     return body
 
 

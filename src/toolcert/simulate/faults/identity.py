@@ -57,8 +57,18 @@ def nondeterministic(body: JsonObject, ask: Ask) -> JsonObject:
 
 
 @fault("text.degenerate", Stage.BODY, WORDS)
-def degenerate(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Falls into a loop."""
+def degenerate(body: JsonObject, ask: Ask) -> JsonObject:
+    """Falls into a loop; option: writes one mark or one token without meaning, over and over."""
+    loop = {"marks": "!" * 300, "unknown": "<unk>" * 60}.get(ask.option, "blue and green and " * 60)
     if not calls(body):
-        message(body)["content"] = "The colours are red and green and " + "blue and green and " * 60
+        message(body)["content"] = f"The colours are {loop}"
+    return body
+
+
+@fault("text.special_tokens", Stage.BODY, WORDS)
+def special_tokens(body: JsonObject, ask: Ask) -> JsonObject:
+    """Leaves the token that ends a turn in the text; option: another family's tokens."""
+    before, after = {"llama": ("", "<|eot_id|>"), "mistral": ("[/INST] ", "</s>")}.get(ask.option, ("", "<|im_end|>"))
+    if content := message(body).get("content"):
+        message(body)["content"] = before + content + after
     return body

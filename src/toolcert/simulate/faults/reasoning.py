@@ -9,6 +9,12 @@ from toolcert.simulate.traffic import Ask, Raw, error
 
 THOUGHTS = "The user asks for something simple. I should answer briefly and to the point."
 
+_LEAKS = {
+    "closing": "{}\n</thinking>\n\n{}",
+    "channels": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}",
+    "stripped": "analysis{}assistantfinal{}",
+}
+
 
 @fault("reasoning.only", Stage.BODY, WORDS)
 def only(body: JsonObject, _ask: Ask) -> JsonObject:
@@ -17,10 +23,10 @@ def only(body: JsonObject, _ask: Ask) -> JsonObject:
 
 
 @fault("reasoning.leaked", Stage.BODY, WORDS)
-def leaked(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Leaves its reasoning, with markup, in the text."""
+def leaked(body: JsonObject, ask: Ask) -> JsonObject:
+    """Leaves its reasoning, with markup, in the text; option: a closing tag alone, or channels instead of tags."""
     if content := message(body).get("content"):
-        message(body)["content"] = f"<think>{THOUGHTS}</think>\n\n{content}"
+        message(body)["content"] = _LEAKS.get(ask.option, "<think>{}</think>\n\n{}").format(THOUGHTS, content)
     return body
 
 
