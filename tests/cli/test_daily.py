@@ -121,6 +121,14 @@ def test_the_second_run_of_a_day_asks_and_changes_nothing(days: Days) -> None:
     assert days.overview().runs == runs == 1
 
 
+def test_a_dry_run_of_a_day_prints_the_plan_and_writes_nothing(days: Days) -> None:
+    done = days.run("2024-03-01", GOOD, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "none was sent" in done.stdout
+    assert days.asked == 1, "only the models are listed"
+    assert [path.name for path in days.folder.iterdir()] == ["toolcert.toml"]
+
+
 def test_the_second_run_of_a_day_asks_what_could_not_be_measured(days: Days) -> None:
     """After an outage in the morning the day is made whole, and the outage is forgotten."""
     days.run("2024-06-01", GOOD)
@@ -268,7 +276,7 @@ def test_a_history_that_cannot_be_used_is_told_before_anything_is_asked(days: Da
     assert days.asked == 0
     assert "hunter2-very" not in done.stdout + done.stderr
     assert "me:[secret]@127.0.0.1:1" in done.stderr
-    assert "a password on the command line is seen by other users" in done.stderr
+    assert "other users of this machine can see a password on the command line" in done.stderr
 
 
 def test_the_password_of_the_history_is_in_no_file_of_the_run(days: Days) -> None:

@@ -11,7 +11,8 @@ import pytest
 from toolcert.cli.main import cli
 from toolcert.endpoints.spec import choose_endpoints
 from toolcert.settings import load_config, resolve
-from toolcert.settings.options import ASKING, CONNECTION, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "endpoints.md").read_text("utf-8")
 
@@ -32,7 +33,7 @@ def test_configurations_make_endpoints(text: str, tmp_path: Path) -> None:
     path = tmp_path / "toolcert.toml"
     path.write_text(text, "utf-8")
     keys = {"MINE_KEY": "key-1", "WATSONX_API_KEY": "key-2"}
-    settings = resolve(names(CONNECTION, ASKING), {}, environment=keys, config=load_config(str(path)))
+    settings = resolve(names(CONNECTION, REQUESTS), {}, environment=keys, config=load_config(str(path)))
     for name in settings.config.endpoints:
         [chosen] = choose_endpoints(settings, [name])
         assert chosen.spec.name == name

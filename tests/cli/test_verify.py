@@ -323,7 +323,7 @@ def test_rows_that_were_not_asked_are_told_and_the_way_to_ask_them(tmp_path: Pat
     result = verify(vendor, dataset, "-q", "-o", "run", "--max-requests", "2")
     assert result.exit_code == ExitCode.OK
     assert "3 rows were not asked: the limit of 2 requests was reached." in result.stdout
-    assert "with --output run asks the 3 rows left" in result.stderr
+    assert "3 rows left; the same command with --output run asks them." in result.stderr
 
 
 @pytest.mark.parametrize("rows", [4, 40], ids=["to the end", "given up"])

@@ -12,9 +12,10 @@ from toolcert.endpoints.presets import presets
 from toolcert.endpoints.registry import dialect_names
 from toolcert.endpoints.spec import ChosenEndpoint, choose_endpoints
 from toolcert.settings import load_config, resolve
-from toolcert.settings.options import ASKING, CONNECTION, ENDPOINT_KEYS, names
+from toolcert.settings.options import ENDPOINT_KEYS, names
+from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
 
-ALL = names(CONNECTION, ASKING)
+ALL = names(CONNECTION, REQUESTS)
 CONFIG = """
 [defaults]
 retries = 7

@@ -51,7 +51,7 @@ def test_no_key_anywhere_is_no_key() -> None:
         (KeySources(file="/nowhere/key"), "/nowhere/key cannot be read"),
         (KeySources(variable="BLANK"), "from BLANK is empty"),
         (KeySources(variable="TORN"), "from TORN has characters"),
-        (KeySources(prompt=True), "on a terminal only"),
+        (KeySources(prompt=True), "only on a terminal"),
     ],
 )
 def test_a_key_that_cannot_be_had_names_its_source(sources: KeySources, message: str) -> None:

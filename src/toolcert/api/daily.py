@@ -43,7 +43,7 @@ _RUN = re.compile(r"daily-(\d{4}-\d{2}-\d{2})")
 
 
 class Publication(Value):
-    """What is published where."""
+    """Where the results of a day come from and go to."""
 
     history: str
     day: str
@@ -63,16 +63,16 @@ class Deleted(Value):
     pages: int = 0
     runs: int = 0
     rows: int = 0
-    """Runs that the history no longer knows."""
+    """Runs deleted from the history."""
 
     def __bool__(self) -> bool:
         return bool(self.pages or self.runs or self.rows)
 
 
 def publish(what: Publication, summary: ProbeSummary | None) -> Deleted:
-    """Forget what is too old and write the day's pages.
+    """Delete what is older than the retention and write the pages of the day.
 
-    Without a summary (nothing could be asked) a day's page is its history, if it has none.
+    Without a summary, because nothing could be asked, the page of the day shows the history, unless it exists already.
     """
     forgotten = prune(what)
     _write_pages(what, summary)
@@ -83,13 +83,14 @@ def _write_pages(what: Publication, summary: ProbeSummary | None) -> None:
     folder = Path(what.report_dir)
     with HistoryStore(what.history) as store:
         if store.last_day() is None:
-            return  # nothing was ever measured, so there is nothing to tell
+            return  # nothing was ever measured, so there is nothing to publish
         that_day = _overview_until(store, what, until=what.day)
         newest = _overview_until(store, what)
     page = folder / f"report_{what.day}.html"
     if summary is not None or not page.exists():
         _write(page, _day_page(summary, that_day, what))
     reports = sorted(_dated(folder, _REPORT))
+    # A copy and not a link, so that any static host can serve the folder.
     write_whole(folder / LATEST, [reports[-1][1].read_bytes()])
     _write(folder / HISTORY, history_html(newest))
     _write(folder / INDEX, index_html(newest, [(day, path.name) for day, path in reversed(reports)]))
@@ -117,8 +118,8 @@ def _link(target: Path, page: Path) -> str:
 
 
 def prune(what: Publication) -> Deleted:
-    """Forget pages, runs and history of days before the retention; the date in the name counts, not the file's."""
-    last = date.fromisoformat(min(what.day, today()))  # a day that is yet to come makes nothing old
+    """Delete pages, runs and history older than the retention, by the date in their names, not that of the file."""
+    last = date.fromisoformat(min(what.day, today()))  # a day in the future must not make today's results old
     first = (last - timedelta(days=what.retention - 1)).isoformat()
     pages = [page for day, page in _dated(Path(what.report_dir), _REPORT) if day < first]
     runs = [run for day, run in _dated(Path(what.runs), _RUN) if day < first and is_run(run)]
@@ -133,7 +134,7 @@ def prune(what: Publication) -> Deleted:
 
 
 def _dated(folder: Path, name: re.Pattern[str]) -> list[tuple[str, Path]]:
-    """What in a folder has a date in its name."""
+    """The entries of a folder that have a date in their names."""
     if not folder.is_dir():
         return []
     found = [(name.fullmatch(path.name), path) for path in folder.iterdir()]
@@ -207,17 +208,17 @@ def _publication(options: DailyOptions, day: str, folder: Path) -> Publication:
 
 
 def _complete(folder: Path, probing: ProbeOptions) -> ProbeRun | None:
-    """The day's run, if it ended and everything in it was measured."""
+    """The run of the day, if it has ended and everything in it was measured."""
     if probing.fresh or not is_run(folder):
         return None
     manifest = read_manifest(folder)
     if manifest.finished_at is None or manifest.interrupted:
         return None
     summary = summarise_run(folder, probing.prices)
-    return None if _lacks_something(summary) else ProbeRun(folder=str(folder), summary=summary)
+    return None if _has_gaps(summary) else ProbeRun(folder=str(folder), summary=summary)
 
 
-def _lacks_something(summary: ProbeSummary) -> bool:
+def _has_gaps(summary: ProbeSummary) -> bool:
     return summary.nothing_measured or summary.totals.counts.not_measured > 0
 
 
@@ -260,7 +261,7 @@ def _remember_outage(history: str, endpoints: Collection[str], day: str, reason:
 
 
 def _last_asked(store: HistoryStore, endpoints: Collection[str]) -> set[tuple[str, str, str]]:
-    """Endpoint, model and probe of everything asked on the last day of these endpoints."""
+    """Endpoint, model and probe of all that was asked on the last day of each of these endpoints."""
     return {
         (one.endpoint, one.model, one.probe)
         for endpoint in endpoints

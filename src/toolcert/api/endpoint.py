@@ -140,7 +140,7 @@ def unfinished_run(parent: Path, endpoint: Endpoint, *, iterations: int | None =
 async def open_sessions(
     endpoints: Sequence[Endpoint], policy: RetryPolicy | None = None
 ) -> AsyncIterator[dict[str, EndpointSession]]:
-    """One open session per endpoint, closed together; without a `policy` each retries as its settings say."""
+    """Open one session per endpoint, and close them together; without a `policy` each retries as its settings say."""
     from toolcert.endpoints.registry import open_endpoint
 
     names = [endpoint.spec.name for endpoint in endpoints]
@@ -215,9 +215,9 @@ async def choose_models(
     *,
     every: bool = False,
 ) -> tuple[dict[str, list[ModelInfo]], dict[str, str]]:
-    """For each endpoint, the models to ask, and those that cannot be asked with the reason.
+    """The models of each endpoint, and the endpoints that gave no list, with the reason.
 
-    An endpoint that gives no list is left out with the reason (second value), as long as another gives one.
+    Models that cannot chat are among the first, marked so. If no endpoint gives a list, that is an error.
     """
     lists = await asyncio.gather(
         *(
@@ -241,6 +241,6 @@ async def _chosen(
     from toolcert.endpoints.model_selection import select_models
 
     selection = await select_models(session, model, exclude, every=every)
-    # A model that was asked for by name is asked, whatever the listing says of it.
+    # A model that the user names is asked, even if the listing says that it cannot chat.
     asked = [msgspec.structs.replace(info, can_chat=True, why_not="") for info in selection.asked]
     return [*asked, *selection.unsupported]

@@ -16,7 +16,7 @@ from toolcert.runs.reader import read_manifest
 
 
 def add_run(folder: Path | str, history: str, *, day: str | None = None) -> ProbeSummary:
-    """Put a finished probe run into the history; the same run again replaces itself."""
+    """Add a finished probe run to the history; adding it again replaces it."""
     folder = Path(folder)
     manifest = read_manifest(folder)
     if manifest.job != "probe":
@@ -27,9 +27,9 @@ def add_run(folder: Path | str, history: str, *, day: str | None = None) -> Prob
 
 
 def add_summary(summary: ProbeSummary, history: str, *, day: str | None = None) -> None:
-    """Put the summary of a probe run into the history."""
+    """Add the summary of a probe run to the history."""
     if summary.nothing_measured and not summary.models:
-        return
+        return  # no model was listed, so there is nothing to store
     with HistoryStore(history) as store:
         store.add(stored_run(summary, day), observations(summary, day))
 

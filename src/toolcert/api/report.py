@@ -1,4 +1,4 @@
-"""Reads finished runs again and writes reports about them in every format."""
+"""Finished runs: reads them, and writes reports about them in every format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolcert.verification.summary.tally import summarise
 
 
 class LoadedRun(Value):
-    """A finished or interrupted run as its log tells it."""
+    """A finished or interrupted run, read from its log."""
 
     folder: str
     job: str

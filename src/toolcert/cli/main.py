@@ -22,7 +22,7 @@ _HELP = "help"
 
 
 class LazyGroup(click.Group):
-    """Commands come from a table; errors end as one line and an exit code."""
+    """Takes its commands from a table; an error ends as one line and an exit code."""
 
     def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Entry]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         return self.resolve_command(ctx, [*words, "--help"])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """The commands by section, from the table alone."""
+        """Write the commands by section, from the table alone, so that no command is imported for it."""
         for title, section in self._sections.items():
             if section:
                 with formatter.section(title):
@@ -109,16 +109,18 @@ def main() -> None:
 
 
 def _need_output() -> None:
-    """Refuse to work for nobody: a shell can close our output (`>&-`), and what was measured would be lost."""
+    """Fail if stdout is closed, as a shell does with `>&-`: the result would be lost."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
     if sys.stdout is None:
-        show_error(UsageError("standard output is closed.", remedy="Where it is not wanted, write `> /dev/null`."))
+        show_error(
+            UsageError("standard output is closed.", remedy="Write `> /dev/null` if you do not want the output.")
+        )
         sys.exit(int(ExitCode.USAGE))
 
 
 def _survive_narrow_encodings() -> None:
-    """A terminal that cannot show a character gets a placeholder instead of ending the program."""
+    """Print a placeholder for a character that the terminal cannot show, instead of ending with an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -60,7 +60,7 @@ def read_config(file: Path) -> Config:
 
 
 class _Reader:
-    """Checks a parsed document; every complaint knows its line."""
+    """Checks a parsed document; every error names its line."""
 
     def __init__(self, path: str, text: str) -> None:
         self._path = path
@@ -84,11 +84,14 @@ class _Reader:
 
     def _options(self, keys: tuple[str, ...], table: Mapping[str, Any], allowed: Iterable[str]) -> dict[str, Any]:
         if "api_key" in table:
-            raise self._error((*keys, "api_key"), "a key does not belong in a file that is shared; use api_key_env")
+            raise self._error(
+                (*keys, "api_key"), "a key does not belong in a file that others may read; use api_key_env"
+            )
         self._known(keys, table, allowed)
         return {key: self._value((*keys, key), BY_KEY[key], raw) for key, raw in table.items()}
 
     def _value(self, keys: tuple[str, ...], option: Option, raw: Any) -> Any:
+        # A TOML table is the natural way to write headers; the option itself takes lines.
         if option.name == "header" and isinstance(raw, dict):
             raw = [f"{name}: {value}" for name, value in raw.items()]
         try:

@@ -53,16 +53,16 @@ KEY_VARIABLE = "TOOLCERT_API_KEY"
 
 
 class KeySources(Value):
-    """The places to look for the key of one endpoint."""
+    """Where to look for the key of one endpoint."""
 
     flag: Secret | None = None
     """Given on the command line or by the caller of the library."""
     prompt: bool = False
     variable: str | None = None
-    """Named by the user: it must be set."""
+    """The variable that the user named; it must be set."""
     file: str | None = None
     usual: tuple[str, ...] = ()
-    """Variables of the preset, used when set."""
+    """Variables of the preset, used if they are set."""
 
 
 def find_key(
@@ -85,7 +85,7 @@ def find_key(
 
 def _from_prompt(ask: Callable[[], str] | None) -> Secret:
     if ask is None:
-        raise ConfigurationError("a key can be asked for on a terminal only.", remedy=f"Set {KEY_VARIABLE} instead.")
+        raise ConfigurationError("the key can be asked for only on a terminal.", remedy=f"Set {KEY_VARIABLE} instead.")
     return clean_key(ask(), "the prompt")
 
 
@@ -110,7 +110,7 @@ def _from_file(name: str) -> Secret:
 
 @cache
 def _piped(name: str) -> str:
-    """What a pipe holds: it can be read once, and several endpoints may want it."""
+    """The content of a pipe, kept because it can be read only once and several endpoints may need it."""
     return Path(name).read_text("utf-8")
 
 
@@ -124,6 +124,6 @@ def clean_key(value: str, source: str) -> Secret:
 
 
 def refuse_strange_characters(value: str, source: str) -> None:
-    """Refuse what no server could take as a key, and what comes back from one in an encoding that hides it from us."""
+    """Refuse characters that no key has: a server might echo them in an encoding in which we would not erase them."""
     if not (value.isascii() and value.isprintable()):
         raise ConfigurationError(f"the key from {source} has characters that no key has; was it copied whole?")

@@ -15,11 +15,11 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _LARGEST = sys.float_info.max
 _KEYS_IN_BODIES = frozenset({"api_key", "apikey", "api-key", "authorization", "password", "access_token"})
-"""Gateways take some of these; other names that end in `key`, such as prompt_cache_key, are no secrets."""
+"""Names of secrets that some gateways take in the body. Not every name in `key` is one: prompt_cache_key is not."""
 
 
 class Kind(Protocol):
-    """A type of value. `read` raises ValueError with what was expected instead."""
+    """A type of value; `read` raises a ValueError that says what is expected."""
 
     @property
     def metavar(self) -> str:
@@ -126,7 +126,7 @@ class Day(Text):
 
 
 class Floor(Number):
-    """The least a figure may be: one number, or several figures by name as in `schema=0.98,trigger=95%`."""
+    """The least that a figure may be: one number, or figures by name as in `schema=0.98,trigger=95%`."""
 
     def read(self, raw: Any, folder: Path) -> Any:
         return raw.strip() if isinstance(raw, str) and "=" in raw else super().read(raw, folder)
@@ -239,7 +239,7 @@ _LONGEST_WORD = 16
 
 
 class KeyFile(InputFile):
-    """A file to read a key from; a pipe such as `<(pass show key)` will do."""
+    """A file to read a key from, or a pipe such as `<(pass show key)`."""
 
     def read(self, raw: Any, folder: Path) -> str:
         path = folder / Path(text_of_path(raw)).expanduser()
@@ -247,7 +247,7 @@ class KeyFile(InputFile):
 
 
 class VariableName(Text):
-    """The name of an environment variable, where people put the key itself by mistake."""
+    """The name of an environment variable; the key itself, which people write here by mistake, is refused."""
 
     def __init__(self) -> None:
         super().__init__("VARIABLE")
@@ -260,7 +260,7 @@ class VariableName(Text):
 
 
 def _looks_like_key(name: str) -> bool:
-    """Whether a word of the name is long and of several kinds of characters, as no word that people choose is."""
+    """Whether a part of the name is long and mixes kinds of characters, as keys do and names of variables do not."""
     kinds = (str.islower, str.isupper, str.isdigit)
     return any(
         len(word) >= _LONGEST_WORD and sum(any(map(kind, word)) for kind in kinds) > 1 for word in name.split("_")
@@ -277,20 +277,20 @@ class Option(Value):
     """In the flag's form: `base-url`."""
     help: str
     group: str
-    """The heading it stands under in the help."""
+    """Its heading in the help."""
     kind: Kind = Text()
     default: Any = None
     multiple: bool = False
     separator: str = ","
     """Between the values of a repeatable option in an environment variable."""
     secret: bool = False
-    """Its value is never shown or kept, and not allowed in toolcert.toml."""
+    """Its value is never shown or stored, and not allowed in toolcert.toml."""
     per_endpoint: bool = False
-    """May stand in an [endpoints.NAME] table."""
+    """Allowed in an [endpoints.NAME] table."""
     short: str = ""
     """A one-letter flag such as `-m`."""
     in_file: bool = True
-    """May stand in toolcert.toml."""
+    """Allowed in toolcert.toml."""
 
     @property
     def flag(self) -> str:
@@ -306,11 +306,11 @@ class Option(Value):
 
     @property
     def fallback(self) -> Any:
-        """The value when nobody said anything."""
+        """The value if it is given nowhere."""
         return () if self.multiple and self.default is None else self.default
 
     def read(self, raw: Any, folder: Path = Path()) -> Any:
-        """The value that `raw` means; ValueError says what was expected."""
+        """The value that `raw` means; a ValueError says what is expected."""
         if not self.multiple:
             return self.kind.read(raw, folder)
         items = raw if isinstance(raw, list | tuple) else [raw]

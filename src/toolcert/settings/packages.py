@@ -1,4 +1,4 @@
-"""What is installed beside us, read from the names of folders.
+"""Installed packages, read from the names of their metadata folders.
 
 `importlib.metadata` knows the same and more, but loading it costs a tenth of the start of a short run.
 """

@@ -26,12 +26,12 @@ class Patterns:
         return self.names(model) or any(pattern.search(model) for pattern in self._compiled)
 
     def names(self, model: str) -> bool:
-        """Whether the model was asked for by its very id."""
+        """Whether the id itself is one of the patterns."""
         return model in self.texts
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The patterns that can only be model ids."""
+        """The patterns without wildcards, which can only be model ids."""
         return tuple(text for text in self.texts if not text.startswith(_REGULAR) and not _GLOB_CHARACTERS & set(text))
 
 

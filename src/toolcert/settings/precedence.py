@@ -17,7 +17,7 @@ from toolcert.settings.options import OPTIONS
 
 
 class Source(StrEnum):
-    """Who said it, the strongest first."""
+    """Where a value comes from, the strongest first."""
 
     FLAG = "flag"
     """A flag of the command line, or a keyword argument of the library."""
@@ -59,7 +59,7 @@ class Settings:
             raise AttributeError(f"this command does not use the option {key!r}") from None
 
     def given(self, key: str) -> bool:
-        """Whether anybody set it."""
+        """Whether a flag, a variable or the file sets it."""
         return key in self._values and self._values[key].source is not Source.DEFAULT
 
     def items(self) -> Iterable[tuple[str, Resolved]]:
@@ -85,13 +85,14 @@ def resolve(
 
 
 def misspelt_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Variables that are almost the name of an option, each with the name that was probably meant."""
+    """Variables that are almost those of an option, each with the name that was probably meant."""
     known = [option.variable for option in OPTIONS.values()]
     unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
     near = ((name, close_names(name, known, cutoff=0.85)) for name in unknown)
     return [(name, meant[0]) for name, meant in near if meant]
 
 
+# Flag > variable > file > default. An empty variable counts as not set: CI systems pass unset secrets that way.
 def _one(option: Option, given: Mapping[str, Any], environment: Mapping[str, str], config: Config) -> Resolved:
     if given.get(option.key) is not None:
         return _resolved(option, _from_flag(option, given[option.key]), Source.FLAG, option.flag)
@@ -104,7 +105,7 @@ def _one(option: Option, given: Mapping[str, Any], environment: Mapping[str, str
 
 
 def _resolved(option: Option, value: Any, source: Source, where: str) -> Resolved:
-    """A secret is wrapped at once, so that nothing that holds settings can show it."""
+    """The value; a secret is wrapped at once, so that nothing that holds settings can show it."""
     return Resolved(value=Secret(value, source=where) if option.secret else value, source=source, where=where)
 
 
@@ -124,7 +125,7 @@ def _from_variable(option: Option, environment: Mapping[str, str]) -> Any:
 
 
 def _shown(option: Option, raw: Any) -> str:
-    """What was written instead, unless it may be a secret."""
+    """The wrong value for the message, unless it may be a secret."""
     if may_carry_secret(option):
         return ""
     written = raw if isinstance(raw, list | tuple) else [raw]

@@ -7,13 +7,13 @@ import tomllib
 from typing import Any, TypeAlias
 
 Place: TypeAlias = tuple[str | int, ...]
-"""The way to a value: keys, and positions in arrays of tables."""
+"""The path to a value: keys, and positions in arrays of tables."""
 _HEADER = re.compile(r"^\s*(\[\[?)(.+?)\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
 def line_of(text: str, keys: Place) -> int:
-    """Line (1-based) of a key, or of the nearest thing around it that has one."""
+    """Line (1-based) of a key, or of the nearest table around it that has one."""
     lines = lines_of(text)
     around = (lines.get(keys[:depth]) for depth in range(len(keys), 0, -1))
     return next((line for line in around if line is not None), 1)

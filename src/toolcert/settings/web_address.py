@@ -1,4 +1,4 @@
-"""Web addresses as people write them."""
+"""Web addresses: completes, checks and classifies what people write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolcert.settings.credentials import names_credential
 
 _HALF_A_SCHEME = re.compile("https?:(?!//)", re.IGNORECASE)
 _DOUBLE_SLASH = re.compile("(?<!:)/{2,}")
-"""A slip where a path was put together; behind a colon it may be an address that a relay is to ask."""
+"""A typing error, except after a colon: there a second address may follow, which a relay is to ask."""
 
 
 def clean_address(text: str) -> str:
@@ -32,7 +32,7 @@ def clean_address(text: str) -> str:
 
 
 def looks_like_address(text: str) -> bool:
-    """Whether a word names a place on the network rather than a configured endpoint."""
+    """Whether a word is an address and not the name of a configured endpoint."""
     return "://" in text or "/" in text or ":" in text or text == "localhost"
 
 
@@ -48,7 +48,7 @@ def is_loopback(address: str) -> bool:
 
 
 def _usual_scheme(text: str) -> str:
-    """Servers on the own machine or in the own network rarely have a certificate."""
+    """`http` for this machine and private networks, where servers rarely have a certificate; else `https`."""
     host = urlsplit(f"//{text}").hostname or ""
     if text.partition("/")[0].endswith(":80") or host.endswith((".localhost", ".local")):
         return "http"

@@ -12,7 +12,9 @@ from toolcert.comparison.result import Verdict
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.reports.display_text import count, plural
 from toolcert.settings import Settings
-from toolcert.settings.options import COMPARING, REPORTS, names
+from toolcert.settings.options import names
+from toolcert.settings.options.compare import COMPARE
+from toolcert.settings.options.output import REPORTS
 
 if TYPE_CHECKING:
     from toolcert.comparison.compare_options import CompareOptions
@@ -49,7 +51,7 @@ def _repeat_flags(args: list[str]) -> list[str]:
 
 
 @click.command(cls=SeveralRuns, short_help="Is this vendor the same as the baseline, and how sure are we?")
-@use(*names(COMPARING, REPORTS), "fail-on", "seed")
+@use(*names(COMPARE, REPORTS), "fail-on", "seed")
 def compare(settings: Settings) -> int:
     """Is this vendor the same as the baseline, and how sure are we?
 
@@ -71,6 +73,7 @@ def compare(settings: Settings) -> int:
 
 _GATE_WORDS = (REGRESSION, INCONCLUSIVE, MISSING, NONE) = ("regression", "inconclusive", "missing", "none")
 _REGRESSIONS = (Verdict.DEGRADED, Verdict.DIFFERENT)
+# A terminal shows a few examples; a report has room for many.
 _ROWS_ON_CONSOLE = 3
 _ROWS_IN_REPORTS = 100
 
@@ -100,7 +103,7 @@ def run_comparison(settings: Settings) -> int:
     try:
         if report_options.shows_result(settings, "compare"):
             print_comparison(comparison, Screen())
-    finally:  # whoever reads our output may go away; the files are wanted all the same
+    finally:  # if the reader of stdout goes away, the reports are still written
         report_options.write_all("compare", comparison, settings, "")
     return _gate(comparison, gates)
 
@@ -122,7 +125,7 @@ def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
 
 
 def _gates(settings: Settings) -> tuple[str, ...]:
-    """What ends with exit code 1; a comparison gates on missing rows unless told otherwise."""
+    """What ends with exit code 1; without --fail-on that is rows that are missing at a vendor."""
     from toolcert.core.gates import check_gate_codes
     from toolcert.diagnose import catalogue
 

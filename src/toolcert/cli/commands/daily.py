@@ -13,8 +13,11 @@ from toolcert.core.errors import ExitCode
 from toolcert.reports.display_text import plural
 from toolcert.runs.provenance import RUNS
 from toolcert.settings import Settings
-from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
 from toolcert.settings.options.history import DAILY
+from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.probe import PROBE
 
 if TYPE_CHECKING:
     from toolcert.api.daily import DailyOptions, Deleted
@@ -25,7 +28,7 @@ _NOT_TAKEN = ("stream", "list-probes")
 @click.command(cls=SettingsCommand, short_help="Probe, remember and publish: the run for every day.")
 @endpoint_arguments
 @use(
-    *(name for name in names(CONNECTION, ASKING, PROBING, OUTPUT) if name not in _NOT_TAKEN),
+    *(name for name in names(CONNECTION, REQUESTS, PROBE, OUTPUT) if name not in _NOT_TAKEN),
     "history",
     "days",
     *names(DAILY),

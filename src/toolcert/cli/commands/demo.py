@@ -13,7 +13,8 @@ from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.cli.support.run_console import ProbeConsole, print_probe_result
 from toolcert.core.errors import ExitCode
 from toolcert.settings import Settings
-from toolcert.settings.options import REPORTS, names
+from toolcert.settings.options import names
+from toolcert.settings.options.output import REPORTS
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
@@ -32,7 +33,7 @@ def demo(*, local: bool, settings: Settings) -> int:
 
 
 _MAX_TOKENS = 256
-"""Enough for every answer here; the small real model sometimes goes on without end, a minute for a thousand tokens."""
+"""Enough for every answer here. The small real model sometimes does not stop, and takes a minute for 1,000 tokens."""
 
 
 def run_demo(settings: Settings, *, local: bool) -> int:
@@ -72,7 +73,7 @@ _LOCAL_TIMEOUT = 60.0
 
 @contextlib.contextmanager
 def demo_endpoints(*, local: bool = True) -> Iterator[list[Endpoint]]:
-    """The demo's endpoints, alive inside the context; the real model is left out where it is not installed."""
+    """The endpoints of the demo, served inside the context; the real model is left out if it is not installed."""
     from toolcert.api.endpoint import Endpoint
     from toolcert.simulate import Vendor
     from toolcert.simulate.local_model import local_model, missing_part

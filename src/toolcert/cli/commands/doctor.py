@@ -9,7 +9,8 @@ import click
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
 from toolcert.core.errors import ExitCode
 from toolcert.settings import Settings
-from toolcert.settings.options import CONNECTION, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint

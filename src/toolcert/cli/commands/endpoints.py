@@ -26,7 +26,7 @@ class Known(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What is worth a line of its own: where it was written, an unusual dialect, what to mind."""
+        """The line below the entry: the file it comes from, an unusual dialect, and the note of a preset."""
         dialect = "" if self.dialect in ("openai", self.name) else f"{self.dialect} dialect."
         origin = "" if self.origin == PRESET else f"From {self.origin}."
         return " ".join(part for part in (origin, dialect, self.note) if part)

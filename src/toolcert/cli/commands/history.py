@@ -15,7 +15,7 @@ from toolcert.history.overview import Overview
 from toolcert.reports.display_text import plural
 from toolcert.settings import Settings
 from toolcert.settings.options import names
-from toolcert.settings.options.history import LOOKING_BACK
+from toolcert.settings.options.history import LOOKBACK
 
 if TYPE_CHECKING:
     from toolcert.history.store import HistoryStore
@@ -36,7 +36,7 @@ def _view(name: str, short_help: str, *options: str) -> Callable[[Callable[..., 
     """A command that looks back over all models or those of one name."""
 
     def decorate(callback: Callable[..., Any]) -> click.Command:
-        with_options = use(*names(LOOKING_BACK), "threshold", *options, "json")(callback)
+        with_options = use(*names(LOOKBACK), "threshold", *options, "json")(callback)
         with_model = click.argument("model", required=False)(with_options)
         return history.command(name, cls=SettingsCommand, short_help=short_help)(with_model)
 
@@ -98,7 +98,7 @@ def trend(model: str | None, settings: Settings) -> int:
 
 @_view("outages", "When models stopped working, or could not be measured.")
 def outages(model: str | None, settings: Settings) -> int:
-    """When models that worked stopped working, and when nothing could be measured; the two are told apart."""
+    """When models stopped working, and when nothing could be measured; these are two different things."""
     return print_outages(model, settings)
 
 
@@ -114,7 +114,7 @@ def drift(model: str | None, settings: Settings) -> int:
 @history.command(cls=SettingsCommand, short_help="Write the page of the history.")
 @click.argument("file")
 @click.argument("model", required=False)
-@use(*names(LOOKING_BACK), "threshold")
+@use(*names(LOOKBACK), "threshold")
 def html(file: str, model: str | None, settings: Settings) -> int:
     """Write the page of the history: timeline, trends, outages, drift. FILE may be - for standard output."""
     return write_page(file, model, settings)

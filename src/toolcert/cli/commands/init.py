@@ -41,7 +41,7 @@ GITLAB = Path(".gitlab-ci.yml")
 
 
 def write_files(base_url: str | None, key_env: str, *, github: bool, gitlab: bool) -> int:
-    """Write what is asked for, all of it or nothing."""
+    """Write the wanted files, or none if one of them exists."""
     wanted = {Path(FILE_NAME): starter_text(_address(base_url), key_env)}
     if github:
         wanted[GITHUB] = _workflow("github", key_env)
@@ -51,7 +51,7 @@ def write_files(base_url: str | None, key_env: str, *, github: bool, gitlab: boo
     for path, text in wanted.items():
         write_whole(path, [text.encode()])
         click.echo(f"wrote {path}")
-    load_config(FILE_NAME)  # what we wrote must be what we read
+    load_config(FILE_NAME)  # a file that we cannot read ourselves would be a bug: find it now
     click.echo("Next: toolcert doctor mine, then toolcert probe mine")
     return ExitCode.OK
 
@@ -70,7 +70,7 @@ def _refuse_existing(paths: list[Path]) -> None:
     if existing:
         raise OutputError(
             f"{', '.join(existing)} exists already; nothing was written.",
-            remedy="Move it away first, or run this in another folder and copy what you need.",
+            remedy="Move it away first, or run `toolcert init` in another folder and copy what you need.",
         )
 
 
@@ -120,7 +120,7 @@ def _default_lines() -> Iterator[str]:
 
 
 def _group_index(option: Option) -> int:
-    """Groups in the order of the table, each in one piece."""
+    """The place of the option's group in the table, so that sorting keeps each group together."""
     groups = list(dict.fromkeys(one.group for one in OPTIONS.values()))
     return groups.index(option.group)
 
@@ -132,7 +132,7 @@ def _option_lines(option: Option) -> Iterator[str]:
 
 
 def _shown_value(option: Option) -> Any:
-    """The default, or an example of what could stand there."""
+    """The default, or an example of a value."""
     if option.default is not None:
         return option.default
     example = _example(option)

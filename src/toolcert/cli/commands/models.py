@@ -10,19 +10,20 @@ from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints
 from toolcert.cli.support.exit import show_error
 from toolcert.core.errors import ExitCode, NothingMeasuredError
 from toolcert.settings import Settings
-from toolcert.settings.options import CONNECTION, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.core.targets import ModelInfo
 
 _TOOLS = {True: "declared", False: "declared without", None: ""}
-_REACHING = ("timeout", "connect-timeout", "retries")
+_CONNECTION_LIMITS = ("timeout", "connect-timeout", "retries")
 
 
 @click.command(cls=SettingsCommand, short_help="List the models of an endpoint.")
 @endpoint_arguments
-@use(*names(CONNECTION), "model", "exclude", *_REACHING, "json")
+@use(*names(CONNECTION), "model", "exclude", *_CONNECTION_LIMITS, "json")
 def models(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     """List the models of an endpoint.
 

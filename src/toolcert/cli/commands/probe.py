@@ -11,13 +11,16 @@ from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints
 from toolcert.core.errors import ExitCode
 from toolcert.reports.display_text import plural
 from toolcert.settings import Settings
-from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, PROBING, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
+from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.probe import PROBE
 
 
 @click.command(cls=SettingsCommand)
 @endpoint_arguments
 @use(
-    *names(CONNECTION, ASKING, PROBING, OUTPUT),
+    *names(CONNECTION, REQUESTS, PROBE, OUTPUT),
     "history",
     "save-history",
     "days",

@@ -13,7 +13,8 @@ from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.targets import EndpointSpec
 from toolcert.settings import Settings, Source
 from toolcert.settings.credentials import KeySources, find_key
-from toolcert.settings.options import CONNECTION, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
@@ -63,7 +64,7 @@ def replay_row(folder: str, row: str, settings: Settings) -> int:
 
 
 def _model(settings: Settings) -> str | None:
-    """The model named on the command line; variables and files name models to measure, and the run names its own."""
+    """The model of --model. Variables and files are not read: they name models to measure, and the run has its own."""
     if settings.resolved("model").source is not Source.FLAG:
         return None
     if len(settings.model) > 1:
@@ -72,13 +73,13 @@ def _model(settings: Settings) -> str | None:
 
 
 def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:
-    """The endpoint named now, or the one of the run with the key its variable holds."""
+    """The endpoint of the command line, or that of the run with the key that its variable holds."""
     from toolcert.api.endpoint import Endpoint
 
     if any(settings.given(key) for key in _ELSEWHERE):
         return chosen_endpoints(settings)[0]
     if not of_run:
-        raise UsageError("the run does not say where it was asked.", remedy="Give --base-url or --endpoint.")
+        raise UsageError("the run does not name its endpoint.", remedy="Give --base-url or --endpoint.")
     spec = of_run[0]
     usual = () if spec.key_env is None else (spec.key_env,)
     sources = KeySources(flag=settings.api_key, variable=settings.api_key_env, file=settings.api_key_file, usual=usual)

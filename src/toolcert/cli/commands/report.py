@@ -11,7 +11,8 @@ import click
 from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.core.errors import ExitCode, OutputError
 from toolcert.settings import Settings
-from toolcert.settings.options import REPORTS, names
+from toolcert.settings.options import names
+from toolcert.settings.options.output import REPORTS
 
 if TYPE_CHECKING:
     from toolcert.api.report import LoadedRun
@@ -72,5 +73,5 @@ def _examples(folder: str, summary: ProbeSummary) -> Mapping[str, str]:
 
     try:
         return write_examples(Path(folder), summary)
-    except OutputError:  # a run that is kept read-only is reported all the same, with longer curl lines
+    except OutputError:  # a read-only run can still be reported; its curl lines hold the bodies themselves
         return {}

@@ -32,7 +32,7 @@ FACES = ("openai", "litellm", "watsonx")
 @click.option("--chunk-gap", default=0.0, show_default=True, metavar="SECONDS", help="Pause between stream events.")
 @click.option("--seed", default=1, show_default=True, help="Seed of all chance.")
 @click.option("--key-env", metavar="VARIABLE", help="Demand the API key that this environment variable holds.")
-@click.option("--rpm", type=click.IntRange(1), metavar="N", help="Answer 429 beyond so many requests a minute.")
+@click.option("--rpm", type=click.IntRange(1), metavar="N", help="Answer 429 to more than N requests a minute.")
 def simulate(
     *,
     face: str,

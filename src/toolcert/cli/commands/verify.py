@@ -16,7 +16,10 @@ from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
 from toolcert.reports.display_text import plural
 from toolcert.settings import Settings, Source
-from toolcert.settings.options import ASKING, CONNECTION, OUTPUT, VERIFYING, names
+from toolcert.settings.options import names
+from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
+from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.verify import VERIFY
 from toolcert.settings.web_address import is_loopback
 
 if TYPE_CHECKING:
@@ -37,10 +40,12 @@ _LEFT_OUT = frozenset({"exclude", "all-models"})
     "--rules",
     type=click.Choice(["ours", "older"]),
     default="ours",
-    help="With --from: our rules, or those of the older verifiers.",
+    help="With --from: the rules of toolcert (ours), or those of the older verifiers.",
 )
-@click.option("--resume", is_flag=True, help="Take up the run in --output; this is so anyway unless --fresh is given.")
-@use(*(name for name in names(CONNECTION, ASKING, VERIFYING, OUTPUT) if name not in _LEFT_OUT), "fail-under", "fail-on")
+@click.option(
+    "--resume", is_flag=True, help="Continue the run in --output; this is the default, unless --fresh is given."
+)
+@use(*(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT), "fail-under", "fail-on")
 def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
     """Replay a dataset of requests against one model, and judge every answer.
 
@@ -55,11 +60,11 @@ def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, s
 
 
 _NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "output", "sample", "where")
-"""Options that would seem to do something with --from."""
+"""Options that have no effect with --from; they are refused, because users would expect one."""
 
 
 def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
-    """Plan, ask, report; the exit code of the command."""
+    """Plan, ask and report, or judge again; the exit code of the command."""
     from toolcert.cli.support import report_options
     from toolcert.core.gates import check_gate_codes
     from toolcert.diagnose import catalogue
@@ -70,13 +75,13 @@ def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str |
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)
     if dataset is None:
-        raise UsageError("which dataset?", remedy="Name a JSONL file of requests, or - for stdin.")
+        raise UsageError("no dataset is given.", remedy="Name a JSONL file of requests, or - for stdin.")
     if rules != Rules.OURS:
         raise UsageError(f"--rules {rules} judges finished runs.", remedy="Name one with --from.")
     if resume and settings.fresh:
         raise UsageError("--resume and --fresh exclude each other.")
     if resume and settings.output is None:
-        raise UsageError("--resume needs --output.", remedy="Name the folder of the run to go on with.")
+        raise UsageError("--resume needs --output.", remedy="Name the folder of the run to continue.")
     return _verify_dataset(dataset, settings)
 
 
@@ -103,7 +108,7 @@ def _title(manifest: Manifest) -> str:
 
 
 def conclude(result: VerifyRun, settings: Settings) -> int:
-    """Print the result, write the reports, close the gates."""
+    """Print the result, write the reports and check the gates; the exit code of the command."""
     from toolcert.verification.summary.fail_under import found_gates
 
     print_and_write(result.summary, settings, result.folder)
@@ -111,19 +116,21 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
         click.echo(notice, err=True)
     if result.interrupted:
         done = "nothing was measured" if result.kept_earlier else f"what was measured is in {result.folder}"
-        click.echo(f"Interrupted; {done}. The same --output goes on.", err=True)
+        click.echo(f"Interrupted; {done}. Run again with this --output to continue.", err=True)
         return ExitCode.INTERRUPTED
     unasked = sum(result.summary.not_asked.values())
     if unasked and not result.kept_earlier:
-        click.echo(f"The same command with --output {result.folder} asks the {plural(unasked, 'row')} left.", err=True)
+        click.echo(
+            f"{plural(unasked, 'row')} left; the same command with --output {result.folder} asks them.", err=True
+        )
     if result.kept_earlier and not result.summary.nothing_measured:
         click.echo("No row that was asked again got an answer.", err=True)
         return ExitCode.NOTHING_MEASURED
-    return _close(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
+    return _exit_code(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
 
 
-def _close(summary: VerifySummary, missed: Sequence[str]) -> int:
-    """The exit code of what was measured."""
+def _exit_code(summary: VerifySummary, missed: Sequence[str]) -> int:
+    """The exit code for a summary and the gates it missed."""
     if not summary.rows.sent and not summary.not_asked:
         raise _no_row(summary)
     if summary.nothing_measured:
@@ -140,7 +147,9 @@ def _no_row(summary: VerifySummary) -> InputError:
     name = summary.dataset.path if summary.dataset else "the dataset"
     if summary.rows.lines:
         return InputError(f"{name}: no line can be asked.", remedy="`toolcert dataset check` says why.")
-    return InputError(f"{name}: no row was chosen.", remedy="`toolcert dataset stats` lists its tools and tags.")
+    return InputError(
+        f"{name}: no row was chosen.", remedy="Check --where; `toolcert dataset stats` lists the tools and tags."
+    )
 
 
 def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
@@ -152,7 +161,7 @@ def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rul
     try:
         if report_options.shows_result(settings, "verify"):
             print_verify(summary, Screen(), slices=settings.slice, run=folder)
-    finally:  # whoever reads our output may go away; the files are wanted all the same
+    finally:  # if the reader of stdout goes away, the reports are still written
         report_options.write_all("verify", summary, settings, folder, rules=rules)
     if report_options.shows_result(settings, "verify"):
         report_options.print_page_path(settings.html)
@@ -167,11 +176,11 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     from toolcert.verification.summary.fail_under import GATE_NAMES, found_gates, missed_gates, require_expectations
 
     if dataset is not None:
-        raise UsageError("--from judges what was answered; it takes no dataset.")
+        raise UsageError("--from judges the answers of a finished run; it takes no dataset.")
     for name in _NOT_WITH_FROM:
         if settings.resolved(name).source is Source.FLAG:
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"--from judges all of a finished run and sends nothing; {option} has no place there.")
+            raise UsageError(f"--from judges all of a finished run and sends nothing; leave out {option}.")
     gates = parse_gates(_gates(settings), GATE_NAMES)
     judged = judge_again(earlier, rules)
     require_expectations(gates, earlier, lambda: judged.summary.expects)
@@ -179,7 +188,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     if report_options.shows_result(settings, "verify"):
         click.echo()
         print_differences(judged.differences, Screen())
-    return _close(
+    return _exit_code(
         judged.summary, [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
     )
 
@@ -226,7 +235,9 @@ def _only_model(endpoint: Endpoint) -> str:
 def _gates(settings: Settings) -> str:
     given = settings.fail_under
     if isinstance(given, float):
-        raise UsageError(f"--fail-under {given:g}: of which figure?", remedy="Write it as schema=0.98 or trigger=95%.")
+        raise UsageError(
+            f"--fail-under {given:g} does not name a figure.", remedy="Write it as schema=0.98 or trigger=95%."
+        )
     return given or ""
 
 

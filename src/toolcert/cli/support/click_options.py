@@ -36,7 +36,7 @@ def endpoint_names() -> list[str]:
     try:
         configured = list(load_config().endpoints)
     except ConfigurationError:
-        configured = []  # the command itself will tell
+        configured = []  # the command itself reports the mistake in the file
     return list(dict.fromkeys([*configured, *presets()]))
 
 
@@ -67,7 +67,7 @@ _NAMES_OFFERED: dict[str, Callable[[], Iterable[str]]] = {
 
 
 def complete_from(names: Callable[[], Iterable[str]]) -> Completer:
-    """Offer those names that begin with what is typed."""
+    """Complete to the names that begin with what is typed."""
 
     def complete(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
@@ -76,7 +76,7 @@ def complete_from(names: Callable[[], Iterable[str]]) -> Completer:
 
 
 def completer_of(option: Option) -> Completer | None:
-    """What to offer as the value of an option, where anything can be known."""
+    """What completes the value of an option; None if nothing is known about it."""
     kind = option.kind
     if isinstance(kind, Choice):
         return complete_from(lambda: kind.words)
@@ -85,7 +85,7 @@ def completer_of(option: Option) -> Completer | None:
     return complete_from(_NAMES_OFFERED[option.name]) if option.name in _NAMES_OFFERED else None
 
 
-_STRAY = "Got unexpected extra argument"
+_EXTRA_WORDS = "Got unexpected extra argument"
 EPILOG = (
     "Every option has one name everywhere: --base-url is also the environment variable TOOLCERT_BASE_URL and the key "
     "base_url in toolcert.toml. A flag beats the environment, which beats the file."
@@ -93,14 +93,14 @@ EPILOG = (
 
 
 class SettingOption(click.Option):
-    """A click option made from the table; the table's resolver, not click, finds its value."""
+    """A click option made from the table. Its value comes from `resolve`, which also reads variables and the file."""
 
     def __init__(self, *args: Any, setting: Option, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.setting = setting
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Hide the `--no-...` half of switches that are off unless asked for: it only undoes a variable."""
+        """Hide the `--no-...` half of switches that are off by default: it is only needed to overrule a variable."""
         record = super().get_help_record(ctx)
         if record is None:
             return None
@@ -109,18 +109,18 @@ class SettingOption(click.Option):
 
 
 class SettingsCommand(click.Command):
-    """A command whose help shows its options under their headings, and which knows where a stray word belongs."""
+    """A command whose help groups its options, and which says where an unexpected word belongs."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            if not error.message.startswith(_STRAY):
+            if not error.message.startswith(_EXTRA_WORDS):
                 raise
-            raise click.UsageError(error.message + self._place_of_strays(), error.ctx) from None
+            raise click.UsageError(error.message + self._hint_for_extra_words(), error.ctx) from None
 
-    def _place_of_strays(self) -> str:
-        """What people mean by a word too many, as far as this command takes it at all."""
+    def _hint_for_extra_words(self) -> str:
+        """What people usually mean by an extra word, if this command has an option for it."""
         known = {parameter.name for parameter in self.params}
         if "baseline" in known:
             return ". Name the runs with --baseline RUN... --vendor RUN..."
@@ -144,7 +144,7 @@ class SettingsCommand(click.Command):
 
 
 def use(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command these options of the table, and their resolved values as the argument `settings`."""
+    """Give a command these options of the table; it gets their resolved values as the argument `settings`."""
     options = [OPTIONS[name] for name in dict.fromkeys(("config", *names))]
 
     def decorate(callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,16 +165,16 @@ def use(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def _take_given(options: list[Option], parameters: dict[str, Any]) -> dict[str, Any]:
-    """What stood on the command line, taken out of the callback's parameters."""
+    """The values that were written on the command line; all options are removed from the callback's parameters."""
     context = click.get_current_context()
-    values = {option.key: _only(option, parameters.pop(option.key)) for option in options}
+    values = {option.key: _single(option, parameters.pop(option.key)) for option in options}
     return {
         key: value for key, value in values.items() if context.get_parameter_source(key) is ParameterSource.COMMANDLINE
     }
 
 
-def _only(option: Option, value: Any) -> Any:
-    """The value of an option; of two addresses the second would silently win."""
+def _single(option: Option, value: Any) -> Any:
+    """The value of an option. An address given twice is refused: click would silently use the second."""
     if not _refuses_repetition(option) or value is None:
         return value
     if len(value) > 1:
@@ -195,6 +195,7 @@ def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[...
     declarations = [*([option.short] if option.short and not switch else []), flags, option.key]
     if option.short and switch:
         declarations = [f"{option.short}/ ", *declarations]
+    # click keeps the last of several values; only a repeatable option shows us that there were more.
     repeatable = option.multiple or _refuses_repetition(option)
     details: dict[str, Any] = {} if switch else {"metavar": option.kind.metavar, "multiple": repeatable}
     details["shell_complete"] = completer_of(option)
@@ -216,11 +217,11 @@ def _warn_of_misspelt_variables(settings: Settings) -> None:
 def _warn_of_visible_key(settings: Settings) -> None:
     if "api_key" in settings and settings.resolved("api_key").source is Source.FLAG:
         warn(
-            "a key on the command line is seen by other users of this machine and stays in the shell's history; "
+            "other users of this machine can see a key on the command line, and it stays in the shell's history; "
             f"set {KEY_VARIABLE} instead."
         )
     if "history" in settings and settings.resolved("history").source is Source.FLAG and passwords_in(settings.history):
-        warn("a password on the command line is seen by other users of this machine; set TOOLCERT_HISTORY instead.")
+        warn("other users of this machine can see a password on the command line; set TOOLCERT_HISTORY instead.")
 
 
 def endpoint_arguments(callback: Any) -> Any:

@@ -15,15 +15,15 @@ from toolcert.core.errors import ExitCode, ToolcertError, UsageError
 from toolcert.version import __version__
 
 BUG = 70
-"""EX_SOFTWARE of sysexits.h: our fault, never a vendor's."""
+"""EX_SOFTWARE of sysexits.h: a bug of toolcert, never a fault of a vendor."""
 OUTPUT_CLOSED = 141
-"""What a program killed by SIGPIPE gives: the reader of our output went away."""
+"""The code of a program that SIGPIPE killed: the reader of our output has closed it."""
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 ISSUES = "https://github.com/toolcert/toolcert/issues"
 
 
 class OutputClosed(Exception):  # noqa: N818 - an event of the outside world, not an error of ours
-    """Whoever read our output stopped reading."""
+    """The reader of our output has closed it, as `head` does."""
 
 
 def run_guarded(call: Callable[[], Any]) -> int:
@@ -32,7 +32,7 @@ def run_guarded(call: Callable[[], Any]) -> int:
     A command returns its ExitCode, or nothing for 0.
     """
     try:
-        result = _with_refusals_told(call)
+        result = _with_system_errors_explained(call)
     except ToolcertError as error:
         show_error(error)
         return int(error.exit_code)
@@ -51,14 +51,14 @@ def run_guarded(call: Callable[[], Any]) -> int:
 
 
 def show_error(error: ToolcertError) -> None:
-    """The message on one line, the remedy on the next."""
+    """Print the message on one line and the remedy on the next."""
     _say(f"{click.style('Error:', fg='red', bold=True)} {error.message}")
     if error.remedy:
         _say(f"{click.style('Remedy:', fg='cyan')} {error.remedy}")
 
 
 def warn(message: str) -> None:
-    """A warning on stderr."""
+    """Print a warning on stderr."""
     _say(f"{click.style('Warning:', fg='yellow')} {message}")
 
 
@@ -71,8 +71,8 @@ def _say(line: str) -> None:
     click.echo(line, err=True, color=wants_color())
 
 
-def _with_refusals_told(call: Callable[[], Any]) -> Any:
-    """Run a command; what the system refuses it, a file or room for its output, is told as an error of use."""
+def _with_system_errors_explained(call: Callable[[], Any]) -> Any:
+    """Run a command; a file that cannot be opened, or a full disk, becomes a UsageError instead of a bug report."""
     try:
         return call()
     except OSError as error:
@@ -83,7 +83,7 @@ def _with_refusals_told(call: Callable[[], Any]) -> Any:
 
 
 def _refused(error: OSError) -> str | None:
-    """What could not be done; None where the error does not say, which is a bug."""
+    """What could not be done; None if the error does not name a file or a full disk, for then it is a bug of ours."""
     if error.filename is not None:
         file = Path(os.fsdecode(error.filename))
         unreadable = file.is_dir() or not os.access(file, os.R_OK)
@@ -94,7 +94,7 @@ def _refused(error: OSError) -> str | None:
 
 
 def _stdout_is_full() -> bool:
-    """Whether it is our output that cannot be written; what failed before is no longer in its buffer."""
+    """Whether it is stdout that cannot be written. Its buffer no longer holds what failed before, so we try again."""
     try:
         sys.stdout.write("\n")
         sys.stdout.flush()
@@ -115,5 +115,6 @@ def _show_bug() -> int:
 
 def _silence_stdout() -> None:
     """Keep the interpreter from complaining when it flushes the closed pipe at exit."""
+    # The interpreter flushes stdout once more at exit; into /dev/null that cannot fail.
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())

@@ -16,13 +16,13 @@ from toolcert.verification.older_results import Rules
 
 
 def check_reports(settings: Settings, job: str, *inputs: str | None) -> None:
-    """Refuse reports that could not be written or would replace an input, before anything is measured for them."""
+    """Refuse reports that could not be written or would replace an input, before any request is sent."""
     for destination in destinations(settings, job, *inputs).values():
         check_place(destination)
 
 
 def destinations(settings: Settings, job: str, *inputs: str | None) -> dict[str, str]:
-    """Format to file, of the formats that were asked for; refuses two in one place, and one in that of an input."""
+    """Format to file, for the formats that were asked for; refuses one file for two reports, or for an input."""
     given = {name: getattr(settings, name) for name in formats(job) if name in settings}
     wanted = {name: place(value) for name, value in given.items() if value is not None}
     files = [name for name in inputs if name is not None and Path(name).is_file()]
@@ -31,7 +31,7 @@ def destinations(settings: Settings, job: str, *inputs: str | None) -> dict[str,
 
 
 def _named_inputs(settings: Settings) -> Iterator[str | Path]:
-    """The files that options name, and those the run will be in."""
+    """The files that options name, and the files of the run itself."""
     if settings.config.path:
         yield settings.config.path
     yield from settings.scenario if "scenario" in settings else ()
@@ -40,12 +40,12 @@ def _named_inputs(settings: Settings) -> Iterator[str | Path]:
 
 
 def shows_result(settings: Settings, job: str) -> bool:
-    """Whether the console shows the result: stdout is not taken by a report."""
+    """Whether the console shows the result, which it does unless a report goes to stdout."""
     return STDOUT not in destinations(settings, job).values()
 
 
 def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Rules | None = None) -> None:
-    """Write every report that was asked for; one that cannot be written keeps no other from it."""
+    """Write every report that was asked for; if one cannot be written, the others still are."""
     not_measured = NotMeasuredAs(settings.junit_not_measured)
     extras = Extras(run=run, not_measured=not_measured, rules=rules, history=_history(job, settings))
     failed: dict[str, OutputError] = {}
@@ -59,13 +59,13 @@ def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Ru
 
 
 def print_page_path(page: str | None) -> None:
-    """Name the page that was written, on the console."""
+    """Print the path of the page that was written."""
     if page is not None:
         click.echo(f"Report: {page}")
 
 
 def _with_remedy(failed: Mapping[str, OutputError], run: str) -> OutputError:
-    """What was measured is not lost with a report of it."""
+    """One error for all reports that failed, with the command that writes them again from the run."""
     first = next(iter(failed.values()))
     options = " ".join(f"--{name} FILE" for name in failed)
     again = f" `toolcert report {run} {options}` writes it again from the run." if run else ""
@@ -73,7 +73,7 @@ def _with_remedy(failed: Mapping[str, OutputError], run: str) -> OutputError:
 
 
 def _history(job: str, settings: Settings) -> Section | None:
-    """What was before, for the page of a probe run, where a history was named or the run went into it."""
+    """The history for the page of a probe run, if a history was named or the run was added to one."""
     if job != "probe" or "html" not in destinations(settings, job) or "history" not in settings:
         return None
     if not (settings.given("history") or ("save_history" in settings and settings.save_history)):

@@ -170,12 +170,14 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     try:
         if shows:
             print_probe_result(result.folder, summary)
-    finally:  # whoever reads our output may go away; the files are wanted all the same
+    finally:  # if the reader of stdout goes away, the reports are still written
         _write_results(result, summary, settings)
     if shows:
         report_options.print_page_path(settings.html)
     if result.interrupted:
-        click.echo(f"Interrupted; what was measured is in {result.folder}. The same --output goes on.", err=True)
+        click.echo(
+            f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
+        )
         return ExitCode.INTERRUPTED
     if result.summary.nothing_measured:
         click.echo(f"Nothing could be measured: {_first_fault(result)}", err=True)

@@ -6,12 +6,12 @@ To add one: enter it in the module of its job below; commands take it with `use(
 from __future__ import annotations
 
 from toolcert.settings.option import Option
-from toolcert.settings.options.compare import COMPARING
-from toolcert.settings.options.endpoint import ASKING, CONNECTION
-from toolcert.settings.options.history import REMEMBERING
-from toolcert.settings.options.output import OUTPUT, REPORTS
-from toolcert.settings.options.probe import PROBING
-from toolcert.settings.options.verify import VERIFYING
+from toolcert.settings.options.compare import COMPARE
+from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
+from toolcert.settings.options.history import HISTORY
+from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.probe import PROBE
+from toolcert.settings.options.verify import VERIFY
 
 
 def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
@@ -23,7 +23,7 @@ def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
     return table
 
 
-OPTIONS: dict[str, Option] = _table(CONNECTION, ASKING, PROBING, VERIFYING, COMPARING, OUTPUT, REMEMBERING)
+OPTIONS: dict[str, Option] = _table(CONNECTION, REQUESTS, PROBE, VERIFY, COMPARE, OUTPUT, HISTORY)
 BY_KEY: dict[str, Option] = {option.key: option for option in OPTIONS.values()}
 ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.values() if option.per_endpoint)
 
@@ -31,19 +31,3 @@ ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.value
 def names(*groups: tuple[Option, ...]) -> tuple[str, ...]:
     """The names of whole groups, for commands that take all of one."""
     return tuple(option.name for group in groups for option in group)
-
-
-__all__ = [
-    "ASKING",
-    "BY_KEY",
-    "COMPARING",
-    "CONNECTION",
-    "ENDPOINT_KEYS",
-    "OPTIONS",
-    "OUTPUT",
-    "PROBING",
-    "REMEMBERING",
-    "REPORTS",
-    "VERIFYING",
-    "names",
-]

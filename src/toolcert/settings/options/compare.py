@@ -8,7 +8,7 @@ _RUNS = "Runs"
 _RULES = "Rules"
 _PLAN = "Planning"
 
-COMPARING: tuple[Option, ...] = (
+COMPARE: tuple[Option, ...] = (
     Option(
         name="baseline",
         group=_RUNS,
@@ -23,7 +23,7 @@ COMPARING: tuple[Option, ...] = (
         multiple=True,
         in_file=False,
         kind=Text("RUN..."),
-        help="What is held against it. Several give a leaderboard.",
+        help="What is compared with it. Several give a leaderboard.",
     ),
     Option(
         name="baselines",
@@ -44,7 +44,7 @@ COMPARING: tuple[Option, ...] = (
         group=_RULES,
         kind=Choice("content", "index"),
         default="content",
-        help="Rows are the same by what they ask, or by their number.",
+        help="Match rows by what they ask, or by their number.",
     ),
     Option(
         name="margin",
@@ -71,21 +71,21 @@ COMPARING: tuple[Option, ...] = (
         group=_RULES,
         kind=Switch(),
         default=False,
-        help="Compare in spite of other sampling settings, other datasets or a stale baseline.",
+        help="Compare although sampling settings or datasets differ, or the baseline has changed.",
     ),
-    Option(name="plan", group=_PLAN, kind=Switch(), default=False, help="Say how many rows are needed, and stop."),
+    Option(name="plan", group=_PLAN, kind=Switch(), default=False, help="Print how many rows are needed, and stop."),
     Option(
         name="effect",
         group=_PLAN,
         kind=Number(0, 1, metavar="SHARE"),
         default=0.03,
-        help="Share of rows on which the difference to be found shows.",
+        help="Share of rows on which the difference that you want to find appears.",
     ),
     Option(
         name="power",
         group=_PLAN,
         kind=Number(0, 1, metavar="SHARE"),
         default=0.8,
-        help="How surely it is to be found.",
+        help="Chance to find it.",
     ),
 )

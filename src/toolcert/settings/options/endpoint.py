@@ -48,14 +48,14 @@ CONNECTION: tuple[Option, ...] = (
         group=_WHERE,
         kind=Text("NAME"),
         per_endpoint=True,
-        help="How the server is spoken to: openai (most servers), azure, litellm, watsonx, or one that a plugin adds.",
+        help="API of the server: openai (most servers), azure, litellm, watsonx, or one that a plugin adds.",
     ),
     Option(
         name="preset",
         group=_WHERE,
         kind=Text("NAME"),
         per_endpoint=True,
-        help="Take what is not given from this preset (see `toolcert endpoints`).",
+        help="Preset for whatever is not given (see `toolcert endpoints`).",
     ),
     Option(
         name="header",
@@ -79,7 +79,7 @@ CONNECTION: tuple[Option, ...] = (
         multiple=True,
         kind=Text("NAME"),
         per_endpoint=True,
-        help="OpenRouter: let only these upstream providers answer. Repeatable.",
+        help="OpenRouter: allow only these upstream providers. Repeatable.",
     ),
     Option(
         name="organization",
@@ -124,7 +124,7 @@ CONNECTION: tuple[Option, ...] = (
         kind=Text("KEY"),
         secret=True,
         in_file=False,
-        help="The key itself; better in TOOLCERT_API_KEY, where other users and the shell's history do not see it.",
+        help="The key itself; better use TOOLCERT_API_KEY, which other users and the shell's history do not see.",
     ),
     Option(
         name="region", group=_WATSONX, kind=Text("NAME"), per_endpoint=True, help="Region, such as us-south or eu-de."
@@ -154,7 +154,7 @@ _PACE = "Pace"
 _BODY = "Request"
 _COST = "Cost"
 
-ASKING: tuple[Option, ...] = (
+REQUESTS: tuple[Option, ...] = (
     Option(
         name="model",
         group=_MODELS,
@@ -187,9 +187,9 @@ ASKING: tuple[Option, ...] = (
         kind=Whole(1, 4096),
         default=8,
         per_endpoint=True,
-        help="Most requests at a time; overload lowers it for a while.",
+        help="Maximum number of requests at a time; overload lowers it for a while.",
     ),
-    Option(name="rpm", group=_PACE, kind=Whole(1), per_endpoint=True, help="Most requests per minute."),
+    Option(name="rpm", group=_PACE, kind=Whole(1), per_endpoint=True, help="Maximum number of requests per minute."),
     Option(
         name="timeout",
         group=_PACE,
@@ -230,9 +230,9 @@ ASKING: tuple[Option, ...] = (
         help="How often a request is tried again after overload or a connection fault.",
     ),
     Option(name="temperature", group=_BODY, kind=Number(0, 2), help="Sampling temperature."),
-    Option(name="max-tokens", group=_BODY, kind=Whole(1), help="Most tokens an answer may have."),
+    Option(name="max-tokens", group=_BODY, kind=Whole(1), help="Maximum number of tokens in an answer."),
     Option(
-        name="seed", group=_BODY, kind=Whole(), help="Seed of what is drawn at random; probe sends it to the servers."
+        name="seed", group=_BODY, kind=Whole(), help="Seed of everything random; probe also sends it to the servers."
     ),
     Option(
         name="dry-run",
@@ -240,7 +240,7 @@ ASKING: tuple[Option, ...] = (
         kind=Switch(),
         default=False,
         in_file=False,
-        help="Say what would be asked, and how many requests it takes; send none.",
+        help="Print what would be asked and how many requests it takes; send none.",
     ),
     Option(name="max-requests", group=_COST, kind=Whole(1), help="Stop after this many requests."),
     Option(
@@ -249,6 +249,6 @@ ASKING: tuple[Option, ...] = (
         short="-y",
         kind=Switch(),
         default=False,
-        help="Do not ask before many requests are sent to somebody else's machine.",
+        help="Do not ask for confirmation before many requests to another machine.",
     ),
 )

@@ -7,7 +7,7 @@ from toolcert.settings.option import Choice, Day, Number, Option, OutputFile, Sw
 _HISTORY = "History"
 _DAILY = "Daily"
 
-LOOKING_BACK: tuple[Option, ...] = (
+LOOKBACK: tuple[Option, ...] = (
     Option(
         name="history",
         group=_HISTORY,
@@ -26,7 +26,7 @@ LOOKING_BACK: tuple[Option, ...] = (
         name="history-probe",
         group=_HISTORY,
         kind=Text("NAME"),
-        help="The probe whose history is meant (otherwise the one the history knows best).",
+        help="The probe whose history is shown (otherwise the main one of the last run).",
     ),
     Option(
         name="budget",
@@ -42,7 +42,7 @@ DAILY: tuple[Option, ...] = (
         group=_DAILY,
         kind=OutputFile("DIR"),
         default="reports",
-        help="Folder of the daily pages; nothing else should be kept there.",
+        help="Folder of the daily pages; keep nothing else in it.",
     ),
     Option(
         name="readme",
@@ -55,7 +55,7 @@ DAILY: tuple[Option, ...] = (
         group=_DAILY,
         kind=Day(),
         in_file=False,
-        help="The day the run counts for, not one to come (otherwise today, UTC).",
+        help="The day that the run counts for, not in the future (otherwise today, UTC).",
     ),
     Option(
         name="retention",
@@ -65,8 +65,8 @@ DAILY: tuple[Option, ...] = (
         help="Days of pages, runs and history to keep, by the date of the run.",
     ),
 )
-REMEMBERING: tuple[Option, ...] = (
-    *LOOKING_BACK,
+HISTORY: tuple[Option, ...] = (
+    *LOOKBACK,
     *DAILY,
     Option(
         name="save-history",

@@ -10,7 +10,7 @@ _GATES = "Gates"
 
 SORT_ORDERS = ("name", "score", "call-time", "response-time", "total-time")
 
-PROBING: tuple[Option, ...] = (
+PROBE: tuple[Option, ...] = (
     Option(
         name="suite",
         group=_WHAT,
@@ -41,14 +41,14 @@ PROBING: tuple[Option, ...] = (
         short="-n",
         kind=Whole(1, 10_000),
         default=5,
-        help="How often each probe asks each model.",
+        help="Number of times that each probe asks each model.",
     ),
     Option(
         name="adaptive",
         group=_WHAT,
         kind=Switch(),
         default=False,
-        help="Ask more often only where the verdict is still open.",
+        help="Ask more often only while the verdict is still open.",
     ),
     Option(
         name="threshold",

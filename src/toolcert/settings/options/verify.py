@@ -8,7 +8,7 @@ _ROWS = "Rows"
 _FORM = "Request"
 _SHOWN = "Result"
 
-VERIFYING: tuple[Option, ...] = (
+VERIFY: tuple[Option, ...] = (
     Option(name="limit", group=_ROWS, kind=Whole(1), help="Only the first N rows."),
     Option(name="sample", group=_ROWS, kind=Whole(1), help="Only N rows, drawn at random with --seed."),
     Option(
@@ -65,6 +65,6 @@ VERIFYING: tuple[Option, ...] = (
         group=_SHOWN,
         multiple=True,
         kind=Choice("tool", "n_tools", "turns", "stream", "tag"),
-        help="Also show the figures by this. Repeatable.",
+        help="Also show the figures for each tool, number of tools, number of turns, stream or tag. Repeatable.",
     ),
 )
