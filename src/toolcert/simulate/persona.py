@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from toolcert.core.errors import UsageError
 from toolcert.core.values import JsonObject, Value
 from toolcert.simulate.chat_completion import pieces
-from toolcert.simulate.faults import envelope, find_fault
+from toolcert.simulate.faults import find_fault
 from toolcert.simulate.faults.base import PLAIN, Stage, Switch, calls, message, say
 from toolcert.simulate.faults.calls import kimi_ids
 from toolcert.simulate.faults.reasoning import THOUGHTS
@@ -67,22 +67,6 @@ def drop_lone_call(body: JsonObject, _ask: Ask) -> JsonObject:
 def null_calls(body: JsonObject, _ask: Ask) -> JsonObject:
     """Sends null for content and calls."""
     return say(body, None, tool_calls=None)
-
-
-def no_choices(body: JsonObject, _ask: Ask) -> Raw:
-    return envelope.no_choices(body)
-
-
-def wrapped_in_list(body: JsonObject, _ask: Ask) -> Raw:
-    return envelope.json_list(body)
-
-
-def html_page(_body: JsonObject, _ask: Ask) -> Raw:
-    return envelope.html()
-
-
-def wrapped_error(_body: JsonObject, _ask: Ask) -> Raw:
-    return envelope.error_with_200()
 
 
 def shows_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
@@ -166,10 +150,10 @@ _NAMED: dict[str, Persona] = {
         switches=(_fault("result.ignored"), _fault("json.ignored"), _body(drop_lone_call, PLAIN)),
     ),
     "null-calls": Persona(about="Answers `tool_calls: null` and nothing else.", switches=(_body(null_calls),)),
-    "no-choices": Persona(about="Answers `choices: []`.", switches=(_body(no_choices),)),
-    "json-list": Persona(about="Answers with a JSON list.", switches=(_body(wrapped_in_list),)),
-    "html-page": Persona(about="Answers with a web page.", switches=(_body(html_page),)),
-    "error-200": Persona(about="Answers 200 with an error inside.", switches=(_body(wrapped_error),)),
+    "no-choices": Persona(about="Answers `choices: []`.", switches=(_fault("envelope.not_openai", "choices"),)),
+    "json-list": Persona(about="Answers with a JSON list.", switches=(_fault("envelope.not_openai", "list"),)),
+    "html-page": Persona(about="Answers with a web page.", switches=(_fault("envelope.not_openai", "html"),)),
+    "error-200": Persona(about="Answers 200 with an error inside.", switches=(_fault("envelope.not_openai"),)),
     "reasoner": Persona(about="Shows its reasoning beside the answer.", switches=(_body(shows_reasoning),)),
     "reasoner-wants-it-back": Persona(
         about="Shows its reasoning and wants it back.",

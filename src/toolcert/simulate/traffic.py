@@ -184,12 +184,10 @@ class RequestLog:
     def __init__(self) -> None:
         self._kept: deque[Received] = deque(maxlen=_KEPT)
         self._by_model: Counter[str] = Counter()
-        self._by_path: Counter[str] = Counter()
         self._by_status: Counter[int] = Counter()
 
     def add(self, received: Received) -> None:
         self._kept.append(received)
-        self._by_path[received.path] += 1
         if received.model:
             self._by_model[received.model] += 1
 
@@ -198,16 +196,12 @@ class RequestLog:
 
     def clear(self) -> None:
         """Forget everything, counts included."""
-        for kept in (self._kept, self._by_model, self._by_path, self._by_status):
+        for kept in (self._kept, self._by_model, self._by_status):
             kept.clear()
 
     def count(self, model: str | None = None) -> int:
         """Chat requests received, for one model or for all."""
         return self._by_model[model] if model is not None else self._by_model.total()
-
-    def by_path(self) -> dict[str, int]:
-        """Number of requests by path."""
-        return dict(self._by_path)
 
     def by_status(self) -> dict[int, int]:
         """Number of answers by status."""
