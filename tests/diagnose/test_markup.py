@@ -505,6 +505,12 @@ def test_a_call_after_an_announcement_is_named(form: Write, calls: Calls) -> Non
     assert "call.in_text" in codes(asked(), said(text))
 
 
+@pytest.mark.parametrize("form", FORMS_OF_TEMPLATES.values(), ids=list(FORMS_OF_TEMPLATES))
+def test_a_call_that_ends_the_reasoning_is_named(form: Write) -> None:
+    reply = said("", reasoning=f"The user wants the weather in this city, so I look it up.\n{form(TWO[:1])}")
+    assert codes(asked(), reply) == ["call.in_reasoning"]
+
+
 @pytest.mark.parametrize("answer", HARMLESS.values(), ids=list(HARMLESS))
 def test_an_answer_that_only_looks_like_a_call_is_not_named(answer: Any) -> None:
     text, fields = answer if isinstance(answer, tuple) else (answer, {})

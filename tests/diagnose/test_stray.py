@@ -96,6 +96,12 @@ def test_reasoning_may_think_aloud_in_markup_when_the_call_then_comes() -> None:
     assert codes(asked(), called(reasoning=LEFT_IN_TEXT["Hermes, Qwen"])) == []
 
 
+def test_reasoning_may_recall_or_plan_a_call_before_the_answer() -> None:
+    for form in ("ReAct", "Hermes, Qwen"):
+        thoughts = f"I called it as {LEFT_IN_TEXT[form]} before. Now I will tell the user that it is sunny."
+        assert codes(asked(), said("It is sunny.", reasoning=thoughts)) == []
+
+
 def test_evidence_is_the_call() -> None:
     (finding,) = found(asked(), said("Let me see. " + LEFT_IN_TEXT["Llama JSON"]))
     assert finding.evidence == LEFT_IN_TEXT["Llama JSON"]

@@ -203,14 +203,17 @@ _SHOWN = 120
 """Characters of evidence after the opening of a call."""
 
 
-def call_in(text: str | None, request: Request) -> TextCall | None:
-    """The first call left in `text`, if the request offered the tool that it names."""
+def call_in(text: str | None, request: Request, *, thought: bool = False) -> TextCall | None:
+    """The first call left in `text`, if the request offered the tool that it names.
+
+    `thought`: the text is reasoning, in which calls are plans and memories unless the thoughts end with them.
+    """
     if not text or not request.tools:
         return None
     offered = offered_tools(request)
     if not any(name and name in text for name in offered):
         return None
-    page = _Page(text, request, offered)
+    page = _Page(text, request, offered, thought)
     return next((call for find in (_written, _json, _glued, _elements, _python) for call in find(page)), None)
 
 
@@ -233,6 +236,7 @@ class _Page(NamedTuple):
     text: str
     request: Request
     offered: dict[str, Any]
+    thought: bool = False
 
     def taught(self, *marks: str) -> bool:
         """Whether the conversation itself shows the model all of these marks."""
@@ -248,6 +252,9 @@ class _Page(NamedTuple):
         """Whether a call written from `start` to `end` is a deed and not an example."""
         if is_quoted(self.text, start):
             return False
+        if self.thought:
+            # Marked-up arguments may be prose themselves, so only what follows the last mark tells.
+            return not _prose(self.text[end:] if kind is Kind.PLAIN else re.split(r"[>}]", self.text[end:])[-1])
         if kind is Kind.SPECIAL:
             return fence_at(self.text, start) is None or self._stands_alone(start, end)
         if kind is Kind.TAG and fence_at(self.text, start) is None and not self._shown(start):

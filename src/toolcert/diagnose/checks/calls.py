@@ -224,7 +224,7 @@ def in_text(view: View) -> Iterator[Evidence]:
 
 @check(IN_REASONING, When.NOT_CALLED, chat_only=True)
 def in_reasoning(view: View) -> Iterator[Evidence]:
-    for excerpt in _found(view, view.reply.reasoning):
+    for excerpt in _found(view, view.reply.reasoning, thought=True):
         yield Evidence(text=excerpt)
 
 
@@ -235,8 +235,8 @@ def twice(view: View) -> Iterator[Evidence]:
             yield Evidence(text=excerpt)
 
 
-def _found(view: View, text: str | None) -> Iterator[str]:
-    place = call_in(text, view.request)
+def _found(view: View, text: str | None, *, thought: bool = False) -> Iterator[str]:
+    place = call_in(text, view.request, thought=thought)
     if text and place:
         yield text[place.start : place.end]
 

@@ -122,7 +122,7 @@ def _could_have_called(view: View) -> bool:
         reply.complete
         and reply.finish_reason not in _UNFINISHED
         and call_in(reply.content, view.request) is None
-        and call_in(reply.reasoning, view.request) is None
+        and call_in(reply.reasoning, view.request, thought=True) is None
     )
 
 

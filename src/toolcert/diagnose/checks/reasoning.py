@@ -65,7 +65,7 @@ def only(view: View) -> Iterator[Evidence]:
     reply = view.reply
     if reply.tool_calls or reply.finish_reason != "stop" or (reply.content or "").strip():
         return
-    if call_in(reply.reasoning, view.request) is None:
+    if call_in(reply.reasoning, view.request, thought=True) is None:
         yield Evidence(text=f'finish_reason "stop", only reasoning: {excerpt(reply.reasoning or "", 90)}')
 
 
