@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcert.core.requests import RequestKind
-from toolcert.endpoints.api_url import api_roots, door, endpoint_name
+from toolcert.endpoints.api_url import api_roots, endpoint_name, request_url
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from toolcert.endpoints.api_url import api_roots, door, endpoint_name
     ],
 )
 def test_chat_address(given: str, chat: str) -> None:
-    assert door(api_roots(given)[0], RequestKind.CHAT) == chat
+    assert request_url(api_roots(given)[0], RequestKind.CHAT) == chat
 
 
 def test_an_address_without_version_is_tried_both_ways() -> None:

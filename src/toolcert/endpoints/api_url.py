@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from toolcert.core.requests import RequestKind
 
 _VERSION = re.compile(r"v\d+\w*")
-_DOORS = {RequestKind.CHAT: "chat/completions", RequestKind.COMPLETIONS: "completions"}
+_PATHS = {RequestKind.CHAT: "chat/completions", RequestKind.COMPLETIONS: "completions"}
 AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _DEPLOYMENT = re.compile(r"/deployments/[^/]+/")
 _ENDINGS = ("/chat/completions", "/completions", "/models")
@@ -17,7 +17,7 @@ _ENDINGS = ("/chat/completions", "/completions", "/models")
 def api_roots(base_url: str) -> tuple[str, ...]:
     """Where the API may be, the likeliest first: users give the address with or without `/v1`."""
     parts = urlsplit(base_url)
-    path = _without_door(parts.path.rstrip("/"))
+    path = _without_request_path(parts.path.rstrip("/"))
     plain = parts._replace(path=path)
     if any(_VERSION.fullmatch(segment) for segment in path.split("/")):
         return (plain.geturl(),)
@@ -31,13 +31,13 @@ def under(root: str, path: str) -> str:
     return parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
 
 
-def door(root: str, kind: RequestKind) -> str:
-    """Where a kind of request goes."""
-    return under(root, _DOORS[kind])
+def request_url(root: str, kind: RequestKind) -> str:
+    """The URL for a kind of request."""
+    return under(root, _PATHS[kind])
 
 
 def names_a_deployment(url: str) -> bool:
-    """Whether what is asked at this address is a deployment, which its owner may name as he likes."""
+    """Whether the address names a deployment: its name is free and need not resemble the model's."""
     parts = urlsplit(url)
     return _DEPLOYMENT.search(parts.path) is not None or (parts.hostname or "").endswith(AZURE_HOSTS)
 
@@ -55,8 +55,8 @@ def endpoint_name(base_url: str) -> str:
     return urlsplit(base_url if "//" in base_url else f"//{base_url}").netloc.rpartition("@")[2]
 
 
-def _without_door(path: str) -> str:
-    """People copy the whole address of a request."""
+def _without_request_path(path: str) -> str:
+    """Users often copy the whole URL of a request."""
     for ending in _ENDINGS:
         if path.endswith(ending):
             return path.removesuffix(ending)

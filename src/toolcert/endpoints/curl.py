@@ -12,7 +12,7 @@ from toolcert.endpoints.api_url import is_azure
 
 _TOKEN_VARIABLE = "WATSONX_TOKEN"  # noqa: S105 - the name of a variable
 _OBEYED = re.compile(r'["\\`]|\$(?!\w|\{\w+\})')
-"""What a shell obeys between double quotes, variables apart: a run may come from somebody else's hand."""
+"""Characters that a shell interprets inside double quotes, except variables: a run folder may come from a stranger."""
 
 
 def curl_line(exchange: Exchange, spec: EndpointSpec, *, body_file: str | None = None) -> str:

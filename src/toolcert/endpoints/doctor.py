@@ -1,4 +1,4 @@
-"""Examines an endpoint step by step, from its name to a stream; a step that fails says what to do."""
+"""Checks an endpoint step by step, from DNS to streaming; a step that fails says what to do."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def skipped(name: str, detail: str) -> Step:
 
 
 FEW_DAYS = 14
-"""A certificate that ends sooner deserves a word."""
+"""A certificate that expires sooner gets a warning."""
 _SECONDS_A_DAY = 86_400
 
 
 async def resolve_host(spec: EndpointSpec) -> Step:
-    """Whether the name leads anywhere."""
+    """Whether the host name resolves."""
     origin = parse_address(spec.base_url).origin
     if proxy := _proxy(origin):
         return skipped("DNS", f"left to the proxy {proxy}")
@@ -144,14 +144,14 @@ def _proxy(origin: Origin) -> str | None:
 LARGEST_SKEW = 60.0
 """Seconds: tokens and signatures are refused when clocks differ by minutes."""
 _TOKENS = 256
-"""Enough for a model that thinks before it says hello, and cheap."""
+"""Enough for a model that reasons before it says hello, and cheap."""
 _WEATHER = tool(
     "get_weather",
     "The current weather in a city.",
     {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
 ESSENTIAL = frozenset({"DNS", "TLS", "authentication", "chat"})
-"""Nothing after one of these can succeed when it fails; the other steps are about how well."""
+"""Steps without which no later one can succeed; the others check quality."""
 _BUFFERED = "Proxies that buffer answers do this; ask the server directly to compare."
 _REMEDIES = {
     FaultKind.RATE_LIMITED: "Wait, or lower --concurrency and --rpm.",
@@ -194,7 +194,7 @@ class Doctor:
         }
 
     async def _authenticate(self) -> Step:
-        """Get the credentials, and show them at the door most vendors guard: the model list."""
+        """Get the credentials and try them on the model list, which most vendors protect."""
         await self._session.credentials()
         try:
             self._models = await self._session.models()

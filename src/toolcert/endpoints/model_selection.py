@@ -17,7 +17,7 @@ from toolcert.settings.patterns import Patterns
 
 
 class ModelSelection(Value):
-    """The models of one endpoint, with what becomes of them."""
+    """The models of one endpoint: those to ask, and those that cannot be asked."""
 
     asked: tuple[ModelInfo, ...]
     unsupported: tuple[ModelInfo, ...] = ()
@@ -27,7 +27,7 @@ class ModelSelection(Value):
 async def select_models(
     session: EndpointSession, include: Iterable[str] = (), exclude: Iterable[str] = (), *, every: bool = False
 ) -> ModelSelection:
-    """List the models and choose; where there is no list, models named by their ids are taken at their word."""
+    """List the models and choose; where there is no list, models named by id are accepted as they are."""
     wanted, unwanted = Patterns(include), Patterns(exclude)
     try:
         listed = await session.models()

@@ -32,7 +32,7 @@ _registered: dict[str, DialectFactory] = {}
 
 
 def register(name: str, factory: DialectFactory) -> None:
-    """Add a dialect, or put another in the place of one."""
+    """Register a dialect, or replace one."""
     _registered[name] = factory
 
 
@@ -45,7 +45,7 @@ def dialect_names() -> list[str]:
 
 
 def make_dialect(spec: EndpointSpec, key: Secret | None, eraser: Eraser) -> Dialect:
-    """The dialect an endpoint is spoken to in."""
+    """The dialect for an endpoint."""
     name = "azure" if spec.dialect == "openai" and is_azure(spec.base_url) else spec.dialect
     return _factory(name)(spec, key, eraser)
 
@@ -69,7 +69,7 @@ def open_endpoint(
 
 
 def _with_clean_address(spec: EndpointSpec) -> EndpointSpec:
-    """Callers of the library write addresses as freely as users of the command line."""
+    """Clean the address: callers of the library write it as freely as users of the command line."""
     if not spec.base_url:
         return spec
     try:

@@ -51,7 +51,7 @@ MOST_ADAPTATIONS = 3
 
 
 class PendingRequest:
-    """One request on its way through attempts."""
+    """One request and its attempts, until it is answered or given up."""
 
     __slots__ = (
         "_asked",
@@ -80,7 +80,7 @@ class PendingRequest:
         self._credentials: dict[str, str] = {}
         self._renewed = False
         self._unasked = 0
-        """Attempts that answered a refusal; they do not count as retries."""
+        """Attempts with renewed credentials or fewer parameters; they do not count as retries."""
         self._wait = 0.0
         """Seconds waited before the coming attempt."""
         self._waited = 0.0
@@ -99,6 +99,7 @@ class PendingRequest:
 
     async def _attempt(self) -> tuple[HttpResponse, Fault | None]:
         session = self._session
+        # Getting a token counts as part of the attempt, and holds its place: many must not ask for one at once.
         async with session.limiter.slot() as queued:
             started_at, started = time.time(), time.monotonic()
             try:
@@ -131,7 +132,7 @@ class PendingRequest:
             self._on_attempt(attempt)
 
     async def _go_on(self, response: HttpResponse, fault: Fault) -> bool:
-        """Whether another attempt is worth making; prepares it."""
+        """Whether to make another attempt; prepares it."""
         self._wait = 0.0
         if await self._renew(response) or self._adapt(response, fault):
             self._unasked += 1
@@ -145,13 +146,14 @@ class PendingRequest:
         self._renewed = True
         try:
             if await self._session.credentials() != self._credentials:
-                return True  # somebody else has renewed them meanwhile
+                return True  # another request has renewed them meanwhile
             return await self._session.credentials(renew=True) != self._credentials
         except ToolcertError:
-            return False  # the refusal stands, and says why
+            return False  # report the 401: it says why
 
     def _adapt(self, response: HttpResponse, fault: Fault) -> bool:
         """Whether the server refused a parameter that the request can do without."""
+        # Only parameters that do not change what is measured may go; the dialect knows them by name.
         if response.status not in (400, 422) or fault.kind not in (FaultKind.REJECTED, FaultKind.UNSUPPORTED):
             return False
         if len(self._notes) >= MOST_ADAPTATIONS:
@@ -218,7 +220,7 @@ def _with_headers(http: HttpRequest, credentials: dict[str, str]) -> HttpRequest
 
 
 def _fault_of(error: ToolcertError) -> Fault:
-    """Credentials that could not be had, as the fault of the attempt that needed them."""
+    """Why the credentials could not be obtained, as the fault of the attempt that needed them."""
     if isinstance(error, UnauthorisedError):
         return Fault(kind=FaultKind.AUTH, message=error.message)
     if isinstance(error, ConfigurationError):
@@ -265,7 +267,7 @@ class EndpointSession:
         await self.close()
 
     async def credentials(self, *, renew: bool = False) -> dict[str, str]:
-        """The headers that let us in."""
+        """The headers that carry the credentials."""
         return await self.dialect.authorise(self._patient, renew=renew)
 
     def refused(self, model: str) -> tuple[str, ...]:
@@ -273,6 +275,6 @@ class EndpointSession:
         return self._refused.get(model, ())
 
     def learn_refusal(self, model: str, parameter: str) -> None:
-        """Spare later requests for this model the same refusal."""
+        """Remember the refusal, so that later requests for this model go without the parameter."""
         if parameter not in self.refused(model):
             self._refused[model] = (*self.refused(model), parameter)

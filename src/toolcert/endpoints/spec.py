@@ -20,8 +20,8 @@ from toolcert.settings.options import BY_KEY
 from toolcert.settings.web_address import clean_address, is_loopback, looks_like_address
 
 IDENTITY = frozenset({"base_url", "dialect", "preset", "region", "deployment", "gateway", "iam_url"})
-"""What makes an endpoint this one and no other. Who names an endpoint on the command line has said these with a flag:
-a variable left over from elsewhere must not send its key to another address."""
+"""Options that identify an endpoint. An endpoint named on the command line takes them from flags only:
+a leftover environment variable must not send its key to another address."""
 _RANK = {source: rank for rank, source in enumerate(reversed(Source))}
 
 
@@ -47,7 +47,7 @@ class EndpointOptions:
         return resolved.value if resolved.source is Source.FLAG else None
 
     def outranks(self, key: str, other: str) -> bool:
-        """Whether one option was said by somebody stronger than the other was."""
+        """Whether one option comes from a source of higher precedence than the other."""
         return _RANK[self._find(key)[1]] > _RANK[self._find(other)[1]]
 
     def _find(self, key: str) -> tuple[Any, Source]:
@@ -102,8 +102,8 @@ DIALECT_OPTIONS = (
     "gateway",
 )
 _OWN_HABITS = ("litellm", "watsonx", "azure")
-"""Dialects with one vendor: its preset applies unasked. A server that speaks `openai` may be anybody's, and must not
-be shown the key of OpenAI."""
+"""Dialects of a single vendor: its preset applies by default. A server that speaks `openai` may be anyone's and must
+not receive the key of OpenAI."""
 AskKey = Callable[[str], str]
 
 

@@ -13,7 +13,7 @@ from toolcert.core.targets import ModelInfo
 
 
 class Session(Protocol):
-    """An open endpoint: sends a request with its retries and says what came back."""
+    """An open endpoint: sends a request with its retries and returns what came back."""
 
     async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange: ...
 
@@ -36,6 +36,6 @@ class Plan(Protocol):
 
 
 class Work(Protocol):
-    """How a case is done. It holds no state that another process would lack."""
+    """How a case is performed. It holds no state that another process would lack."""
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record: ...

@@ -30,7 +30,7 @@ from toolcert.engine.outage import OutageWatch
 
 
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
-    """No request is left for this run; the message is the last answer's fault, where there was one."""
+    """No request is left for this run; the message is the fault of the case's last attempt, if any."""
 
     def __init__(self, after: str = "", attempts: int = 0) -> None:
         super().__init__(after)
@@ -39,7 +39,7 @@ class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, no
 
 
 class Budget:
-    """Requests left; retries count as requests."""
+    """Counts the requests that are left; retries count as requests."""
 
     def __init__(self, requests: int | None) -> None:
         self._left = requests
@@ -50,14 +50,14 @@ class Budget:
         return self._left is not None and self._left <= 0
 
     def take(self, after: str = "", attempts: int = 0) -> None:
-        """Set one request aside before it is sent; BudgetSpent where none is left."""
+        """Reserve one request before it is sent; raises BudgetSpent where none is left."""
         if self.spent:
             raise BudgetSpent(after, attempts)
         if self._left is not None:
             self._left -= 1
 
     def give_back(self) -> None:
-        """The request that was set aside is not needed."""
+        """Return a reserved request that was not sent."""
         if self._left is not None:
             self._left += 1
 
@@ -76,7 +76,7 @@ class BudgetedSession:
             if on_attempt is not None:
                 on_attempt(attempt)
             if attempt.fault is not None:
-                # For the attempt that may follow: once it is sent it is too late to ask.
+                # Reserve the next attempt now: the session sends it without asking again.
                 self._budget.take(attempt.fault.message, attempt.number)
 
         exchange = await self._session.ask(request, on_attempt=counted)
@@ -123,7 +123,7 @@ class CaseQueue:
             self.close()
 
     def close(self) -> None:
-        """Give out nothing more and let waiting workers go home."""
+        """Hand out no more cases and end all waiting workers."""
         self.closed = True
         for name in self._waiting:
             while self._waiting[name]:
@@ -159,7 +159,7 @@ class CaseQueue:
 
 
 GRACE_SECONDS = 5.0
-"""Long enough for most answers under way, short enough for a person who pressed a key."""
+"""Long enough for most answers in flight, short enough for a person who pressed Ctrl-C."""
 
 
 @contextlib.contextmanager
@@ -172,7 +172,7 @@ def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Itera
         next(calls, second)()
 
     signals = [signal.SIGINT]
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # a program that uses us as a library may have its own way
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # a program that uses the library may handle SIGTERM itself
         signals.append(signal.SIGTERM)
     try:
         for one in signals:
@@ -190,7 +190,7 @@ def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Itera
 
 
 class LocalEngine:
-    """Runs a plan with so many workers per endpoint."""
+    """Runs a plan with `concurrency` workers per endpoint."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class LocalEngine:
         max_requests: int | None = None,
         watch: OutageWatch | None = None,
     ) -> None:
-        """With a `watch`, what is left of an endpoint that is gone is skipped instead of asked."""
+        """With a `watch`, the remaining cases of an endpoint that no longer answers are skipped."""
         self._budget = Budget(max_requests)
         self._sessions = sessions if max_requests is None else self._budgeted(sessions)
         self._concurrency = concurrency
@@ -210,7 +210,7 @@ class LocalEngine:
         self._workers: list[asyncio.Task[None]] = []
 
     async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
-        """Do every case of the plan; an exception is ours and ends the run with what is done on disk."""
+        """Perform every case of the plan. An exception is a bug of ours; finished records are already on disk."""
         begun = time.monotonic()
         queue = CaseQueue(plan.sources())
         self._emit(started)
@@ -225,7 +225,7 @@ class LocalEngine:
         with on_interrupt(wind_down, self._cancel):
             await self._work_off(plan, work, queue)
         if grace is not None:
-            grace.cancel()  # the loop may be the caller's, and this engine may run again on it
+            grace.cancel()  # the loop may belong to the caller, and the timer would cancel a later run
         finished = RunFinished(interrupted=grace is not None, seconds=time.monotonic() - begun)
         self._emit(finished)
         return finished

@@ -1,4 +1,4 @@
-"""Detects that an endpoint is gone, so that a run stops instead of asking on."""
+"""Detects that an endpoint no longer answers, so that a run stops instead of waiting for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.records import Record
 
 CASES = 20
-"""Cases in a row that meet such a fault; a few may be bad luck."""
+"""Cases in a row that must meet such a fault; a few may be coincidence."""
 LASTING = frozenset({FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS})
-"""Faults that no later case can be expected to be free of."""
+"""Faults that every later case is expected to meet, too."""
 _TRANSIENT = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED})
-"""Faults of servers that are there but overloaded, or of a gateway whose servers are gone: they often pass."""
+"""Faults of an overloaded server, or of a gateway whose servers are down: these often recover."""
 SECONDS = 30.0
-"""Without any answer; servers are restarted, and balancers take a moment to notice."""
+"""Without any answer: a restart, or a load balancer that notices one late, takes less."""
 _TRANSIENT_FACTOR = 10
 """Transient faults are tolerated this many times longer."""
 
@@ -32,7 +32,7 @@ class _Silence:
         """Endpoint to cases without an answer, and since when."""
 
     def lasts(self, record: Record, now: float) -> Fault | None:
-        """The fault of this case, if there was nothing else for long enough."""
+        """The fault of this case, if only such faults occurred for long enough."""
         fault = fault_of(record, self._kinds)
         if fault is None:
             self._counted.pop(record.endpoint, None)
@@ -43,7 +43,7 @@ class _Silence:
 
 
 class OutageWatch:
-    """Notices endpoints that have not answered for long."""
+    """Notices endpoints that have stopped answering."""
 
     def __init__(
         self, *, cases: int = CASES, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""The client for servers behind a proxy, on aiohttp, which knows how to talk to proxies."""
+"""The client for servers behind a proxy, built on aiohttp, which implements proxies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AiohttpAttempt:
         self.body = body
         self._watch = asyncio.timeout(None)
         self._limit = timed_out("the answer was not complete", request.timeouts.total)
-        """What it means if the watch goes off now."""
+        """The fault to report if the timer expires now."""
         self.status: int | None = None
         self.headers: dict[str, str] = {}
         self.fault: Fault | None = None
@@ -47,7 +47,7 @@ class AiohttpAttempt:
         self._last_byte: float | None = None
 
     async def run(self, session: aiohttp.ClientSession, proxy: str | None, tls: ssl.SSLContext | bool) -> None:
-        """Send and take in; whatever the server or the network does wrong becomes the fault."""
+        """Send the request and receive the answer; any error of server or network becomes the fault."""
         where = parse_address(self._request.url).origin.authority
         try:
             async with self._watch:
@@ -57,7 +57,7 @@ class AiohttpAttempt:
             self.fault = self._limit if self._watch.expired() else self._describe(error, where)
 
     def connected(self) -> None:
-        """There is a connection: from now on the answer is awaited."""
+        """The connection is open: from now on the read timeout counts."""
         self._connected = monotonic()
         seconds = self._request.timeouts.read
         self._allow(seconds, timed_out("no answer began", seconds))
@@ -96,7 +96,7 @@ class AiohttpAttempt:
             self._last_byte = monotonic()
 
     def _allow(self, seconds: float, limit: Fault) -> None:
-        """Set the watch to `seconds` from now, or to the end of the whole attempt if that is sooner."""
+        """Set the timer to `seconds` from now, or to the end of the whole attempt if that is sooner."""
         left = self._started + self._request.timeouts.total - monotonic()
         total = timed_out("the answer was not complete", self._request.timeouts.total, self.status)
         self._limit = limit if seconds < left else total
@@ -125,7 +125,7 @@ class AiohttpAttempt:
         return broken_off(text, self.status)
 
     def response(self, eraser: Eraser) -> HttpResponse:
-        """What came of it."""
+        """The result of the attempt."""
         return as_response(self, eraser, started=self._started, connected=self._connected, last_byte=self._last_byte)
 
 
@@ -145,11 +145,11 @@ def _unopened(error: Exception, where: str, proxy: str) -> Fault:
 
 
 _NOT_ADDED = ("Accept", "User-Agent", "Content-Type")
-"""Headers aiohttp would add by itself; what is sent is what the dialect composed."""
+"""Headers that aiohttp must not add: only what the dialect composed is sent."""
 
 
 class AiohttpClient:
-    """The general client: slower than the direct one, same answers, same faults."""
+    """Slower than the direct client, with the same answers and faults."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class AiohttpClient:
 
 
 class LostConnection(aiohttp.ClientError):
-    """The connection went away under a request."""
+    """The connection was lost during a request."""
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
@@ -223,7 +223,7 @@ async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHand
 
 
 def _connection_trace() -> aiohttp.TraceConfig:
-    """Tells each attempt when it has its connection."""
+    """Tells each attempt when its connection is open."""
 
     async def connected(_session: aiohttp.ClientSession, context: object, _params: object) -> None:
         attempt = getattr(context, "trace_request_ctx", None)

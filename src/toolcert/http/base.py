@@ -58,7 +58,7 @@ def unresolved(host: str, error: Exception, cause: FaultCause | None = None) -> 
 
 
 def unconnected(where: str, error: OSError, cause: FaultCause | None = None) -> Fault:
-    """Nobody answers at the address."""
+    """No connection to the address could be made."""
     return Fault(kind=FaultKind.CONNECT, message=f"cannot connect to {where}: {_reason(error)}", cause=cause)
 
 
@@ -78,17 +78,17 @@ def timed_out(phase: str, seconds: float, status: int | None = None, *, cause: F
 
 
 def broken_off(text: str, status: int | None = None) -> Fault:
-    """The connection ended where it should not, or what came over it is no HTTP."""
+    """The connection ended early, or what came over it is not HTTP."""
     return Fault(kind=FaultKind.RESET, message=text, status=status)
 
 
 def oversized(text: str, status: int | None = None) -> Fault:
-    """The answer is larger than we take in."""
+    """The answer exceeds one of the size limits."""
     return Fault(kind=FaultKind.OVERSIZED, message=text, status=status)
 
 
 def _reason(error: BaseException) -> str:
-    """The system's words for an error, without its number."""
+    """The operating system's text for an error, without its number."""
     if isinstance(error, OSError) and error.errno and not isinstance(error, socket.gaierror | ssl.SSLError):
         return os.strerror(error.errno).lower()
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__

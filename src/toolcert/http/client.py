@@ -1,8 +1,8 @@
-"""The HTTP client of the program: it talks to servers directly where it can, and through a proxy where it must.
+"""The HTTP client: connects to servers directly, or through the proxy that the environment names.
 
-The direct client is a parser on a socket. It exists for its cost: a general HTTP client spends several
-times what all our reading and judging of an answer takes; this one sends a request and takes in its
-answer in a few tens of microseconds.
+The direct client is a parser on a socket. It exists for speed: a general HTTP client uses several times the CPU
+of all our reading and judging of an answer; this one sends a request and receives its answer in a few tens of
+microseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolcert.protocol.redaction import erased_fault
 
 
 class DirectClient:
-    """HTTP/1.1 with connections kept alive. One attempt is one request on the wire: nothing is sent twice."""
+    """HTTP/1.1 with connections kept alive. One attempt is one request on the wire; nothing is resent silently."""
 
     def __init__(
         self, *, eraser: Eraser | None = None, ca_bundle: str | None = None, limit: int = 512, caps: Caps | None = None
@@ -55,6 +55,7 @@ class DirectClient:
                 await connection.exchange(content, answer, request.timeouts, started)
             finally:
                 self._pool.give_back(address.origin, connection)
+            # A broken answer has no last byte: its duration would enter the statistics of whole answers.
             last = connection.touched if answer.ended and answer.fault is None else None
             response = as_response(answer, self._eraser, started=started, connected=connected, last_byte=last)
             following = next_hop(request, response, hops)
@@ -65,7 +66,7 @@ class DirectClient:
     async def close(self) -> None:
         """Close all connections."""
         self._pool.close()
-        await asyncio.sleep(0)  # the event loop says goodbye on its next turn
+        await asyncio.sleep(0)  # the event loop closes the sockets on its next turn
 
     async def _connect(self, origin: Origin, seconds: float) -> Connection | Fault:
         connection = self._pool.take(origin)
@@ -94,7 +95,7 @@ def compose(request: HttpRequest, address: Address) -> bytes:
 
 
 class Client:
-    """Sends each request on its way. What goes wrong on the server's side is in the response, never raised."""
+    """Sends each request directly or through its proxy. A fault of the server is in the response, never raised."""
 
     def __init__(
         self,

@@ -26,13 +26,13 @@ from toolcert.http.url import Origin
 if sys.platform == "win32":
 
     def has_news(descriptor: int) -> bool:
-        """Whether bytes or a goodbye have arrived."""
+        """Whether bytes or a close have arrived."""
         return bool(select.select([descriptor], [], [], 0)[0])
 
 else:
 
     def has_news(descriptor: int) -> bool:
-        """Whether bytes or a goodbye have arrived; `poll`, because `select` fails on descriptors above 1023."""
+        """Whether bytes or a close have arrived; `poll`, because `select` fails on descriptors above 1023."""
         poller = select.poll()
         poller.register(descriptor, select.POLLIN)
         return bool(poller.poll(0))
@@ -65,7 +65,7 @@ class Limits(Value, gc=False):
 
 
 class Habits:
-    """What the connections to one server have taught us about it."""
+    """What earlier connections showed about a server."""
 
     __slots__ = ("closes_after_streams",)
 
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
         return not (self.after_stream and self.habits.closes_after_streams)
 
     def survived_idling(self) -> bool:
-        """Whether nothing has come meanwhile, not even a goodbye that the event loop has yet to see."""
+        """Whether nothing has arrived since, not even a close that the event loop has not seen yet."""
         if self._transport is None or self._transport.is_closing():
             return False
         if has_news(self._descriptor):
@@ -149,7 +149,7 @@ class Connection(asyncio.Protocol):
         """Event loop callback."""
         answer = self._answer
         if answer is None or answer.ended:
-            self.abort()  # bytes that nobody asked for: the connection cannot be trusted any more
+            self.abort()  # unrequested bytes: the next answer on this connection could not be told from them
             return
         self.touched = now = monotonic()
         if answer.feed(data, now):
@@ -168,7 +168,7 @@ class Connection(asyncio.Protocol):
             self._wake()
 
     def _learn(self) -> None:
-        """Remember a server that closes right after a stream it had promised to keep the connection for."""
+        """Remember a server that closes right after a stream although it announced keep-alive."""
         unanswered = self._answer is None or self._answer.first_byte is None
         if self.after_stream and unanswered and monotonic() - self.idle_since < _AT_ONCE:
             self.habits.closes_after_streams = True
@@ -232,7 +232,7 @@ async def open_connection(origin: Origin, tls: ssl.SSLContext | None, seconds: f
 
 
 class _Opening:
-    """One connection on its way, and what it waits for at the moment."""
+    """A connection being opened, and the step it is waiting for."""
 
     def __init__(self, origin: Origin, tls: ssl.SSLContext | None) -> None:
         self.awaiting = "no address for"
@@ -279,7 +279,7 @@ class _Opening:
 
 IDLE_SECONDS = 4.0
 """Many servers close idle connections after 5 s (uvicorn, node); a request sent in that very moment is lost,
-and a lost request is an attempt on record. Opening anew after a pause costs less than explaining that."""
+and a lost request is recorded as an attempt. A new connection after a pause costs less."""
 
 
 class Pool:
@@ -293,7 +293,7 @@ class Pool:
         self._closed = False
 
     def take(self, origin: Origin) -> Connection | None:
-        """An idle connection that is certainly still good, or None."""
+        """An idle connection that is still open, or None."""
         idle = self._idle.get(origin)
         oldest = monotonic() - IDLE_SECONDS
         while idle:
@@ -312,7 +312,7 @@ class Pool:
             connection.abort()
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
-        """Keep a connection for the next request, if it can bear one."""
+        """Keep a connection for the next request, if it can be reused."""
         self._busy.discard(connection)
         idle = self._idle.setdefault(origin, deque())
         if self._closed or not connection.is_reusable:
@@ -324,7 +324,7 @@ class Pool:
             idle.popleft().abort()
 
     def close(self) -> None:
-        """Close everything, under way or idle."""
+        """Close all connections, busy or idle."""
         self._closed = True
         for connection in [*self._busy, *(each for idle in self._idle.values() for each in idle)]:
             connection.abort()

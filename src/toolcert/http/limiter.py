@@ -1,7 +1,7 @@
-"""How many requests may be under way at one endpoint, learnt from its own signals.
+"""How many requests may be in flight at one endpoint, adapted to the server's own signals.
 
 Only a server that says "too many" changes the limit: slow answers and broken connections say
-nothing about what it can bear, and slowing down for them would only make a run longer.
+nothing about its capacity, and slowing down for them would only make a run longer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class AdaptiveLimiter:
         longest_pause: float = 60.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`longest_pause` bounds how long a Retry-After may hold everybody; give it the retry policy's cap."""
+        """`longest_pause` limits how long a Retry-After may stop all requests; pass the retry policy's cap."""
         self.ceiling = max(1, ceiling)
         self.in_flight = 0
         self._limit = float(self.ceiling)
@@ -50,7 +50,7 @@ class AdaptiveLimiter:
 
     @property
     def limit(self) -> int:
-        """How many requests may be under way now."""
+        """How many requests may be in flight now."""
         return int(self._limit)
 
     def slot(self) -> Slot:
@@ -58,11 +58,11 @@ class AdaptiveLimiter:
         return Slot(self)
 
     def overloaded(self, retry_after: float | None = None, *, started: float | None = None) -> None:
-        """The server refused a request for being one too many.
+        """The server refused a request because it gets too many.
 
         Requests that were sent before the last cut still report the old load, so one episode cuts
         once. `started` is the clock time this one was sent at; without it the limiter goes by whether
-        requests from before the cut are still under way. While `retry_after` lasts, nobody starts.
+        requests from before the cut are still in flight. No request starts while `retry_after` lasts.
         """
         now = self._clock()
         if retry_after:
@@ -75,7 +75,7 @@ class AdaptiveLimiter:
             self._left_of_episode = self.in_flight
 
     def succeeded(self) -> None:
-        """A request got its answer: a round of these earns one step back towards the ceiling."""
+        """A request was answered: one round of these raises the limit by one step."""
         if self._limit < self.ceiling:
             self._limit = min(self.ceiling, self._limit + self._step / self._limit)
             self._admit()
@@ -110,11 +110,11 @@ class AdaptiveLimiter:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._release(place.result())  # the place had just been given to us
+                self._release(place.result())  # admitted in the same moment: give the place back
             raise
 
     def _admit(self) -> None:
-        """Let in those at the head of the queue for whom there is room now."""
+        """Admit waiting requests in order, as far as the limit allows."""
         while self._waiting and self.in_flight < int(self._limit):
             if self._waiting[0].done():
                 self._waiting.popleft()

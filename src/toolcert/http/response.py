@@ -90,7 +90,7 @@ def decoder_for(encoding: str) -> Decoder | None:
 
 
 MAX_PAYLOAD = 64 * 1024 * 1024
-"""Far above any answer of a chat; a server that sends more is broken or hostile."""
+"""Far above any chat answer; a server that sends more is broken or hostile."""
 _TOKEN = re.compile(
     rb'"(?:content|reasoning_content|reasoning|thinking|refusal|text)"\s*:\s*"[^"]'
     rb'|"(?:tool_calls|function_call)"\s*:\s*[\[{]\s*["{]'
@@ -131,7 +131,7 @@ class Body:
         self.first_token: float | None = None
         """Clock time of the read that carried it."""
         self.oversized: str | None = None
-        """Which cap was broken, in words."""
+        """Which size limit was exceeded, in words."""
         self.size = 0
         self._caps = caps
         self._on_first_token = on_first_token
@@ -143,11 +143,11 @@ class Body:
 
     @property
     def room(self) -> int:
-        """Bytes that may still come."""
+        """Bytes left below the limit."""
         return self._caps.payload - self.size
 
     def expect(self, headers: dict[str, str]) -> None:
-        """Learn from the headers what is coming."""
+        """Prepare for the body that the headers announce."""
         self.event_stream = headers.get("content-type", "")[:17].lower() == "text/event-stream"
         length = headers.get("content-length")
         if length is not None and length.isdecimal() and int(length) > self._caps.payload:
@@ -178,7 +178,7 @@ class Body:
             raise CodingError("the compressed answer is incomplete")
 
     def payload(self) -> bytes:
-        """All that came."""
+        """Everything received so far, decoded."""
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     def _watch_line(self, data: bytes) -> None:
@@ -209,7 +209,7 @@ MAX_HEAD = 256 * 1024
 
 
 class _Unasked(Exception):  # noqa: N818 - stops the parser, which reports it as an error of its own
-    """More came than was asked for."""
+    """A second answer begins where one was asked for."""
 
 
 class IncomingResponse:
@@ -244,7 +244,7 @@ class IncomingResponse:
         self.on_body = self._fresh.append
         """Parser callback: a part of the body. The parts of one read are taken in together."""
         self._parser = httptools.HttpResponseParser(self)
-        # What common clients put up with is no reason to refuse a server; aiohttp allows the same.
+        # Common clients accept these deviations (aiohttp does, too), so they must not fail a server here.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )

@@ -1,4 +1,4 @@
-"""When an attempt is tried again and after how long, decided without a clock."""
+"""Whether an attempt is repeated, and after how long; decided from values, so that tests need no clock."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from toolcert.core.values import Value
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
-"""Besides every 5xx: answers that say "not now" rather than "not so"."""
+"""Besides every 5xx: the server may accept the same request later."""
 TIMEOUT_RETRIES = 1
-"""A timeout has already cost its whole time limit; more than one repetition seldom brings an answer."""
+"""A timeout has already used its whole time limit; a second repetition rarely succeeds."""
 _LARGEST_EXPONENT = 32
-"""Beyond it every wait is at the cap anyway, and the power would only grow."""
+"""Beyond it every wait is at the cap anyway; without a bound the power would overflow."""
 _HEADERS_IN_SECONDS = ("retry-after", "llm_provider-retry-after")
 """LiteLLM passes its upstream's header on under a prefix."""
 _HEADERS_IN_MILLISECONDS = ("retry-after-ms", "llm_provider-retry-after-ms")
 
 
 class RetryPolicy(Value):
-    """How often to try again, and how patiently."""
+    """How often a request is repeated, and how long to wait between attempts."""
 
     retries: int = 2
     base: float = 0.5
@@ -68,7 +68,7 @@ class RetryPolicy(Value):
 
 
 def is_retried(attempt: int, status: int | None, fault: Fault | None, timeout_retries: int = TIMEOUT_RETRIES) -> bool:
-    """Whether this end of an attempt may be a passing one."""
+    """Whether an attempt failed for a reason that may be transient."""
     kind = fault.kind if fault is not None else None
     if kind is FaultKind.TIMEOUT:
         return attempt <= timeout_retries
@@ -109,7 +109,7 @@ def _number(value: str) -> float | None:
 
 
 def _until(value: str, now: float) -> float | None:
-    from email.utils import parsedate_to_datetime  # seldom needed, and slow to load
+    from email.utils import parsedate_to_datetime  # rarely needed, and slow to import
 
     try:
         date = parsedate_to_datetime(value)
@@ -122,11 +122,11 @@ def _until(value: str, now: float) -> float | None:
 
 _MOST_RETRIES = 1
 _LONGEST_WAIT = 10.0
-"""Seconds: somebody looks at the terminal and waits for the first line."""
+"""Seconds: a person is waiting for the first line of output."""
 
 
 class RetryingClient:
-    """An HttpClient that repeats what failed for a passing reason."""
+    """An HttpClient that repeats transient failures."""
 
     def __init__(self, client: HttpClient, policy: RetryPolicy) -> None:
         self._client = client

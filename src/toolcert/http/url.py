@@ -11,7 +11,7 @@ from toolcert.core.values import Value
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "%/:=&?~#+!$,;'@()*[]"
-"""Characters that stay as written: an address is given in its encoded form or nearly so."""
+"""Characters that are not percent-encoded: users give addresses already encoded, or nearly so."""
 
 
 class Origin(Value):
@@ -68,14 +68,14 @@ def parse_address(url: str) -> Address:
 
 
 def _ascii_host(host: str) -> str:
-    """The host as names are looked up; a name that no resolver would take is refused here."""
+    """The host in ASCII, as resolvers want it; a name that cannot be encoded is refused."""
     try:
         return host.encode("idna").decode()
     except UnicodeError:
         raise ConfigurationError(f"{host!r} is no host name.", remedy="Check the base URL.") from None
 
 
-PROXY_REMEDY = "Check the proxy, or name the host of the server in NO_PROXY, which goes round it."
+PROXY_REMEDY = "Check the proxy, or add the server's host to NO_PROXY to connect directly."
 
 
 class Proxies:
@@ -100,7 +100,7 @@ class Proxies:
         return f"the proxy {place} that {self._variable(origin)} names"
 
     def _variable(self, origin: Origin) -> str:
-        """The variable that counts, in the spelling that is set; the one in small letters outweighs the other."""
+        """The environment variable that applies, as it is spelled; lower case takes precedence."""
         kind = origin.scheme if self._named.get(origin.scheme) else "all"
         return next((name for name in (f"{kind}_proxy", f"{kind}_proxy".upper()) if os.environ.get(name)), "proxies")
 
@@ -125,7 +125,7 @@ def without_credentials(proxy: str) -> str:
 
 
 def _named_in_environment() -> dict[str, str]:
-    """Most environments name none, and then the library that reads them need not be loaded."""
+    """The proxies that the environment names; most name none, and then urllib.request is not imported."""
     if not any(name.lower().endswith("_proxy") for name in os.environ):
         return {}
     from urllib.request import getproxies_environment

@@ -55,7 +55,7 @@ class ProbeResult(Value):
 
 
 class Concluded(Exception):  # noqa: N818 - a probe's early conclusion, not an error of anyone
-    """Nothing more can be learnt in this case: the result stands."""
+    """Ends a probe early with its result."""
 
     def __init__(self, result: ProbeResult) -> None:
         super().__init__(result.reason)
@@ -63,7 +63,7 @@ class Concluded(Exception):  # noqa: N818 - a probe's early conclusion, not an e
 
 
 class Conversation(Protocol):
-    """What a probe is given to talk with: one target, one iteration."""
+    """What a probe talks through: one model, one iteration."""
 
     model: str
     iteration: int
@@ -156,7 +156,7 @@ def unsupported(reason: str, *findings: Finding, **detail: Any) -> ProbeResult:
 
 
 def not_measured(reason: str, *, called: bool | None = None) -> ProbeResult:
-    """Nothing was learnt, except what an earlier turn showed."""
+    """Nothing was measured, except what an earlier turn showed."""
     return ProbeResult(outcome=Outcome.NOT_MEASURED, reason=reason, called=called)
 
 

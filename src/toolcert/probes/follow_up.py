@@ -54,7 +54,7 @@ def with_results(messages: list[JsonObject], turn: Turn, result: Callable[[CallJ
 
 
 def always(result: JsonObject) -> Callable[[CallJudgement], str]:
-    """A tool that answers every call alike."""
+    """A tool that gives every call the same answer."""
     text = as_json(result)
     return lambda _: text
 

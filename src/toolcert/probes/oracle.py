@@ -14,14 +14,14 @@ from toolcert.diagnose import CallJudgement, finding, judge_calls
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, failed, not_measured, unsupported
 
 REFUSALS = (FaultKind.REJECTED, FaultKind.SERVER_ERROR, FaultKind.UNSUPPORTED)
-"""Faults that may be the feature's doing; only a control request tells."""
+"""Faults that the feature may have caused; a control request without it decides."""
 
 
 class Feature(Value):
-    """What a request has that its control request has not."""
+    """The part of a request that its control request leaves out."""
 
     what: str
-    """In words, for the reason: `tools`, `tool_choice required`, ..."""
+    """Its name in reasons: `tools`, `tool_choice required`, ..."""
     without: tuple[str, ...] = ()
     """Fields of the request to leave out in the control request."""
     code: str | None = None
@@ -68,6 +68,7 @@ async def refused(
     """What a request without an answer means."""
     if fault.kind not in REFUSALS or feature is None:
         return unmeasured(fault, called)
+    # The same request without the feature: if that is refused, too, the feature is not to blame.
     body = turn.exchange.request.body
     kept = {key: value for key, value in body.items() if key not in (*feature.without, "messages")}
     control = await talk.control(**({"messages": body["messages"]} | kept | feature.instead))
@@ -104,14 +105,14 @@ def left_out(turn: Turn, parameter: str) -> bool:
 
 
 def said(fault: Fault) -> str:
-    """The server's words, with the status."""
+    """The fault's message, with its HTTP status where the message does not name it."""
     if fault.status is None or str(fault.status) in fault.message:
         return fault.message
     return f"HTTP {fault.status}: {fault.message}"
 
 
 _PASSING = frozenset({408, 425, 429})
-"""Statuses that refuse for now and not for what was asked."""
+"""Statuses of a transient refusal."""
 
 
 def refuses(turn: Turn) -> bool:

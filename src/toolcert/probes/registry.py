@@ -38,7 +38,7 @@ def all_probes() -> tuple[Probe, ...]:
 
 
 def find_probe(name: str) -> Probe:
-    """The probe of that name; a wrong name is the user's to mend."""
+    """The probe of that name; a wrong name is a usage error."""
     _discover()
     if name not in _probes:
         remedy = f"{did_you_mean(name, _probes)} See toolcert probe --list-probes.".lstrip()

@@ -23,7 +23,7 @@ from toolcert.protocol.unicode import NOT_JSON, joined
 Trail: TypeAlias = list[tuple[int, str]]
 """The pieces of one call's arguments, each with its time of arrival."""
 _MOST_PIECES = 500
-"""Beyond this the search would take longer than the answer is worth."""
+"""Beyond this the search would take too long."""
 
 
 def misplaced_piece(trails: list[Trail]) -> str | None:
@@ -72,7 +72,7 @@ _TRIVIAL_ARGUMENTS = 2
 
 
 class PartialCall:
-    """One call, growing."""
+    """One call, while its pieces arrive."""
 
     __slots__ = ("arrivals", "id", "index", "name", "name_came_with", "pieces", "type")
 
@@ -102,7 +102,7 @@ class PartialCall:
 
 
 class PartialCalls:
-    """Sorts pieces into calls by their index, and notes where the index does not do its work."""
+    """Sorts pieces into calls by their index, and notes where the index is wrong."""
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
@@ -251,7 +251,7 @@ def _shown(piece: Piece) -> str:
 
 
 class Assembly:
-    """The first choice of a stream, growing chunk by chunk."""
+    """The first choice of a stream, while its chunks arrive."""
 
     def __init__(self, notices: Notices, kind: RequestKind = RequestKind.CHAT) -> None:
         self.finish_reasons: list[str] = []
@@ -354,7 +354,7 @@ class Assembly:
             self._notices.note("stream.framing", "a chunk without choices", rule="choices")
 
     def note_usage(self, *, running_totals_expected: bool) -> None:
-        """Note usage in an odd place; servers that send running totals by design are not odd."""
+        """Note usage in an unexpected place; running totals that the server sends by design are expected."""
         if self.usage is None and self._choice_usage is not None:
             self.usage = self._choice_usage
             self._notices.note("stream.usage_nonstandard", f"only inside a choice: {shown(self.usage)}")
@@ -368,7 +368,7 @@ class Assembly:
             self._notices.note("envelope.not_openai", evidence, rule="choices")
 
     def reply(self, identity: Identity, *, complete: bool) -> Reply:
-        """The answer as far as it came."""
+        """The answer as far as it was received."""
         calls = self._drafts.finish()
         reasoning = self._reasoning_content or self._reasoning
         return Reply(

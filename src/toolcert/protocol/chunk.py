@@ -63,7 +63,7 @@ class Chunk(msgspec.Struct, gc=False):
 
 
 class Identity(msgspec.Struct, gc=False):
-    """Who says that they answered. Decoded only where it may have changed: it repeats on every chunk."""
+    """Id, model and fingerprint of the answer. Decoded only where they may have changed: every chunk repeats them."""
 
     id: Any = None
     model: Any = None
@@ -76,7 +76,7 @@ WRONG_CALLS: list[Piece] = []
 """Stands for a `tool_calls` that is no list of objects; compared by identity."""
 
 _LONGEST_INDEX = 9
-"""Digits: what is longer counts nothing, and Python refuses to convert thousands of them."""
+"""Digits of an index: no real one is longer, and Python refuses to convert thousands of digits."""
 
 _chunk_decoder = msgspec.json.Decoder(Chunk)
 _identity_decoder = msgspec.json.Decoder(Identity)

@@ -107,7 +107,7 @@ def _encoded(value: Any) -> bytes:
     try:
         return json.dumps(value, separators=(",", ":")).encode()
     except RecursionError:
-        return b"{}"  # nested as far as it could be read: rather lose it than keep what may be in it
+        return b"{}"  # too deeply nested to be written again: dropped, because a secret may be in it
 
 
 def erased_fault(eraser: Eraser, fault: Fault) -> Fault:
@@ -116,7 +116,7 @@ def erased_fault(eraser: Eraser, fault: Fault) -> Fault:
 
 
 def erased_headers(eraser: Eraser, headers: dict[str, str]) -> dict[str, str]:
-    """`headers` with no secret in their values; the usual case costs one look at all of them."""
+    """`headers` with no secret in their values; one search over all of them covers the usual case."""
     values = "\n".join(headers.values())
     if eraser.text(values) is values:
         return headers

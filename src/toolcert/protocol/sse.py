@@ -1,4 +1,4 @@
-"""Server-sent events, read from bytes in whatever pieces they arrive."""
+"""Server-sent events, read from bytes however they are split."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LineTooLong(ValueError):  # noqa: N818 - a fact about the stream, which th
 
 
 class SseReader:
-    """Takes a stream in any pieces and gives its events, with what did not belong there."""
+    """Takes a stream in pieces of any size; gives its events and counts lines that do not belong there."""
 
     def __init__(self, *, max_line: int = MAX_LINE) -> None:
         self.strays: list[bytes] = []
@@ -57,7 +57,7 @@ class SseReader:
         return bool(self._held) and self._held[-1].endswith(b"\r")
 
     def _complete_lines(self, data: bytes) -> list[bytes]:
-        """All lines that are certainly complete; the rest is held back."""
+        """All lines that are certain to be complete; the rest is held back."""
         text = b"".join((*self._held, data))
         if self._at_start:
             if len(text) < len(_BOM) and _BOM.startswith(text):

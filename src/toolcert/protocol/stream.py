@@ -53,7 +53,7 @@ class _Reading:
         self._note_start()
 
     def read_plain(self, events: list[bytes]) -> None:
-        """Read events that have data and nothing else: the place where the time for a long stream goes."""
+        """Read events that have only data. This is the hot loop of a long stream."""
         self._anything = True
         add, opening = self._assembly.add, self._opening
         for data in events:

@@ -9,7 +9,7 @@ from toolcert.core.errors import ConfigurationError, ListingError
 from toolcert.core.requests import Request
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
-from toolcert.endpoints.api_url import door
+from toolcert.endpoints.api_url import request_url
 from toolcert.endpoints.dialects.model_list import fetch_json
 from toolcert.endpoints.dialects.openai import OpenAiDialect
 from toolcert.http.base import HttpClient, HttpRequest
@@ -17,7 +17,7 @@ from toolcert.http.base import HttpClient, HttpRequest
 _DEPLOYMENT = re.compile(r"/openai/deployments/([^/]+)")
 DEFAULT_VERSION = "2024-10-21"
 _LISTING_VERSION = "2022-12-01"
-"""The last version whose keys may list deployments; newer ones leave that to the management API."""
+"""The last API version in which a key can list deployments; later ones need the management API."""
 
 
 class AzureDialect(OpenAiDialect):
@@ -43,7 +43,7 @@ class AzureDialect(OpenAiDialect):
         root = f"{self._resource}/openai/deployments/{deployment}?api-version={self._version}"
         return HttpRequest(
             method=plain.method,
-            url=door(root, request.kind),
+            url=request_url(root, request.kind),
             headers=plain.headers,
             content=plain.content,
             body=plain.body,

@@ -1,4 +1,4 @@
-"""The interface of a dialect: the rest of the program never asks which one it talks to."""
+"""The interface of a dialect: no other code depends on which one an endpoint speaks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Adapted(Value):
 
 
 class Dialect(Protocol):
-    """How one kind of server is spoken to."""
+    """How requests, credentials and errors look at one kind of server."""
 
     spec: EndpointSpec
 

@@ -1,4 +1,4 @@
-"""Error answers: the one sentence that says why a server refuses, and the kind of fault behind it."""
+"""Error answers: the sentence that says why a server refuses, and the kind of fault it means."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def one_line(text: str) -> str:
 
 
 def is_html(payload: bytes) -> bool:
-    """Whether a page for people came instead of an answer for programs."""
+    """Whether the body is a web page instead of JSON."""
     start = payload[:200].lstrip().lower()
     return start.startswith((b"<!doctype html", b"<html"))
 
@@ -94,7 +94,7 @@ def _raw_of_provider(error: JsonObject) -> Any:
 
 
 def _completed(found: ErrorText, error: JsonObject) -> ErrorText:
-    """The code and the parameter may stand a level above the message."""
+    """Servers may give the code and the parameter one level above the message."""
     code = found.code or _word(error.get("code")) or _word(error.get("errorCode")) or _word(error.get("type"))
     return ErrorText(message=found.message, code=code, parameter=found.parameter or _parameter(error))
 
@@ -111,7 +111,7 @@ def _parameter(error: JsonObject) -> str:
 
 
 def _unwrapped(message: str, depth: int) -> ErrorText:
-    """A message that carries its upstream's JSON, or names the classes it passed through, without them."""
+    """The cause inside a message: proxies put their upstream's JSON or exception names around it."""
     message = message[:_MOST_READ].partition(_POSTSCRIPT)[0]
     start = message.find("{")
     if start >= 0 and depth > 1:
@@ -146,7 +146,7 @@ _UNSUPPORTED = re.compile(
     r"|requires --enable-auto-tool-choice|requires? --jinja|\bnot a chat model|does not support chat",
     re.IGNORECASE,
 )
-"""Sentences of Ollama, vLLM, llama.cpp, OpenRouter, OpenAI and watsonx.ai that say: this I cannot do."""
+"""Sentences of Ollama, vLLM, llama.cpp, OpenRouter, OpenAI and watsonx.ai that mean: not supported."""
 _UNSUPPORTED_CODES = frozenset({"model_no_support_for_function"})
 _UNKNOWN_MODEL = re.compile(
     r"\bmodel\b.{0,120}\b(?:not found|(?:does not|doesn't|do not) exist|is not available)"
@@ -159,7 +159,7 @@ _QUOTA_CODES = frozenset({"insufficient_quota", "consumption_limit_reached", "ra
 
 
 def kind_of_error(status: int, error: ErrorText) -> FaultKind:
-    """The kind of an error answer of any OpenAI-compatible server; what it says outweighs its status."""
+    """The kind of an error answer of any OpenAI-compatible server; its text takes precedence over its status."""
     if status == 429 or error.code in _QUOTA_CODES:
         return FaultKind.RATE_LIMITED
     if status in (401, 402, 403):

@@ -74,14 +74,14 @@ def region_of(base_url: str) -> Region:
 
 _GRANT = "urn:ibm:params:oauth:grant-type:apikey"
 _MARGIN = 60.0
-"""Seconds before expiry at which a token is renewed, so that none runs out on its way."""
+"""Seconds before expiry at which a token is renewed, so that none expires in flight."""
 _LARGEST_SHARE = 0.1
 """Of its lifetime: a token that lives a minute is not renewed with every request."""
 _USUAL_LIFETIME = 3600.0
 
 
 class Token(Value):
-    """The header to send and until when (monotonic clock)."""
+    """The header to send, and when it expires (monotonic clock)."""
 
     header: dict[str, str]
     renew_at: float

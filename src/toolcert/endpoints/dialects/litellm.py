@@ -24,7 +24,7 @@ _BAD_KEY = re.compile(
 
 
 class LiteLlmDialect(OpenAiDialect):
-    """What lies behind the proxy is told where the proxy tells it."""
+    """Adds what the proxy reveals about the models behind it."""
 
     async def models(self, client: HttpClient) -> list[ModelInfo]:
         """The plain listing, completed with provider and declared abilities where we may see them."""

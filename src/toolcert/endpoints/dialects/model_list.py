@@ -53,7 +53,7 @@ _NAMES = tuple(
         (r"(^|/)(babbage|davinci)-|gpt-3\.5-turbo-instruct", "a model for plain completions"),
     )
 )
-"""Only names that leave no doubt; a wrong guess would hide a model."""
+"""Only unambiguous names: a wrong guess would hide a model."""
 
 
 def why_no_chat(model: str, entry: JsonObject) -> str:
@@ -107,7 +107,7 @@ def _table(entry: JsonObject, name: str) -> dict[str, Any]:
 _TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
 LOOK_CLOSER = "; `toolcert doctor` looks closer."
 _LONGEST = 30.0
-"""Seconds: a list that takes longer than this will not come."""
+"""Seconds: a list that takes longer is not expected to come."""
 
 
 async def fetch(dialect: Dialect, client: HttpClient, url: str, headers: Mapping[str, str]) -> HttpResponse:
@@ -131,7 +131,7 @@ async def fetch_json(dialect: Dialect, client: HttpClient, url: str, headers: Ma
 
 
 def fault_of(dialect: Dialect, response: HttpResponse) -> Fault | None:
-    """Why a response is none that can be used."""
+    """Why a response cannot be used; None where it can."""
     if response.fault is not None:
         return response.fault
     assert response.status is not None
@@ -151,7 +151,7 @@ def read_json(spec: EndpointSpec, url: str, response: HttpResponse) -> Any:
 
 
 def listing_error(spec: EndpointSpec, url: str, fault: Fault) -> ToolcertError:
-    """The error for people that a fault means where nothing can go on without an answer."""
+    """The error to raise for a fault where the command cannot go on without an answer."""
     told = f"{spec.name}: {fault.message}"
     if fault.kind in _TRANSPORT and fault.status is None:
         return UnreachableError(f"{spec.name}: no answer from {url}: {fault.message}", remedy=_remedy(fault))

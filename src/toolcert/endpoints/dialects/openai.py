@@ -1,4 +1,4 @@
-"""The dialect most servers speak: OpenAI's chat completions under any address."""
+"""The dialect of most servers: OpenAI's chat completions at any address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolcert.core.requests import Request, RequestKind
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.values import JsonObject
-from toolcert.endpoints.api_url import api_roots, door, under
+from toolcert.endpoints.api_url import api_roots, request_url, under
 from toolcert.endpoints.dialects.adaptation import refused_parameter, without_parameter
 from toolcert.endpoints.dialects.base import Adapted
 from toolcert.endpoints.dialects.error_answer import ErrorText, kind_of_error, read_error_text
@@ -33,7 +33,7 @@ from toolcert.settings.credentials import KEY_VARIABLE, expand, refuse_strange_c
 
 
 def filled_headers(spec: EndpointSpec, eraser: Eraser, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The headers to send; each value taken from the environment is erased from all that is kept."""
+    """The headers to send; values taken from the environment are erased from everything that is kept."""
     return {name: _filled(name, value, eraser, environment) for name, value in spec.headers.items()}
 
 
@@ -67,15 +67,15 @@ class OpenAiDialect:
             raise ConfigurationError(f"{spec.name}: its address is not known.", remedy="Give it with --base-url.")
         self._roots = api_roots(spec.base_url)
         self._root = self._roots[0]
-        self._doors = self.doors(self._root)
+        self._request_urls = self.request_urls(self._root)
         self.own_headers = {**self._organisation(), **filled_headers(spec, eraser)}
-        """Go with every request, listings included."""
+        """Headers of every request, listings included."""
         self._headers = {"Content-Type": "application/json", **self.own_headers}
         self._credentials = {} if key is None else self.key_header(key.reveal())
 
-    def doors(self, root: str) -> dict[RequestKind, str]:
+    def request_urls(self, root: str) -> dict[RequestKind, str]:
         """Where each kind of request goes."""
-        return {kind: door(root, kind) for kind in RequestKind}
+        return {kind: request_url(root, kind) for kind in RequestKind}
 
     def key_header(self, key: str) -> dict[str, str]:
         """The header that carries the key."""
@@ -88,7 +88,7 @@ class OpenAiDialect:
         body = self.body(request)
         return HttpRequest(
             method="POST",
-            url=self._doors[request.kind],
+            url=self._request_urls[request.kind],
             headers=self._headers,
             content=_encode(body),
             body=None if body is request.body else body,
@@ -96,7 +96,7 @@ class OpenAiDialect:
         )
 
     def body(self, request: Request) -> JsonObject:
-        """The body to send: the user's extra body has the last word."""
+        """The body to send; fields of the user's extra body take precedence."""
         return {**request.body, **self.spec.extra_body} if self.spec.extra_body else request.body
 
     async def models(self, client: HttpClient) -> list[ModelInfo]:
@@ -126,8 +126,8 @@ class OpenAiDialect:
         return self.fault(response, error, kind_of_error(response.status or 0, error))
 
     def fault(self, response: HttpResponse, error: ErrorText, kind: FaultKind) -> Fault:
-        """The fault in one line; a refused key is told with where it came from."""
-        message = error.message or f"status {response.status} without a word"
+        """The fault in one line; for a refused key it names where the key came from."""
+        message = error.message or f"status {response.status} without a message"
         if kind is FaultKind.AUTH:
             message = f"{self._about_key(response.status)}: {message}"
         elif response.status is not None and response.status < 400:
@@ -151,7 +151,7 @@ class OpenAiDialect:
             entries = _entries(read_json(self.spec, url, response))
             if entries is None:
                 raise no_list(self.spec, url, response)
-            self._root, self._doors = root, self.doors(root)
+            self._root, self._request_urls = root, self.request_urls(root)
             return entries
         raise AssertionError("the last root returns or raises")
 
@@ -169,7 +169,7 @@ class OpenAiDialect:
 
 
 def facts(entry: JsonObject) -> JsonObject:
-    """The short facts of a listing's entry: runs keep them, and some vendors write essays."""
+    """The short fields of a listing's entry: runs keep them, and some vendors add long descriptions."""
     return {name: value for name, value in entry.items() if name != "id" and _is_short(value)}
 
 

@@ -56,7 +56,7 @@ class LiveConversation:
         self._settings = settings
 
     def nonce(self, label: str = "") -> str:
-        """A pronounceable word: weak models copy those without a slip."""
+        """A pronounceable word, because weak models copy those without errors."""
         digits = iter(self._digest(f"word/{label}"))
         pattern = (_CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS, _CONSONANTS)
         return "".join(letters[next(digits) % len(letters)] for letters in pattern).capitalize()
@@ -192,7 +192,7 @@ def _facts(case: Case, talk: LiveConversation, result: ProbeResult) -> ProbeFact
 
 
 def _retried(exchange: Exchange) -> bool:
-    """Whether chance had a second chance; a refused parameter left out or a renewed token is none."""
+    """Whether a transient failure was repeated; leaving out a parameter or renewing a token does not count."""
     return any(is_retried(attempt.number, attempt.status, attempt.fault) for attempt in exchange.attempts[:-1])
 
 

@@ -1,4 +1,4 @@
-"""The schedule of a probe run: which iterations are asked when, and when there is no point in more."""
+"""The schedule of a probe run: which iterations are asked when, and when the rest are skipped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MakeCase = Callable[[int, Skip | None], Case]
 """From an iteration and why to skip it (or None) to its case."""
 
 
-class Track:
+class ProbeIterations:
     """Hands out the iterations of one probe; the same records lead to the same cases in any order."""
 
     def __init__(self, make: MakeCase, iterations: int, test: SequentialTest | None = None) -> None:
@@ -97,6 +97,7 @@ class Track:
 
     def _stop(self) -> Skip | None:
         """Why the rest is not asked; None where it is."""
+        # Waiting for all that were asked keeps the decision independent of the order in which answers come.
         if not self._opened and len(self._silent) >= FIRST and not self._waiting:
             return _NO_CALL if _NO_CALL in self._silent.values() else _REFUSED
         if self._test is not None and self._test.decision is not None:
@@ -108,6 +109,7 @@ class Track:
         left = self._iterations - self._given
         if self._opened and self._test is None:
             return left
+        # Cases that could not be measured decide nothing: others take their place until FIRST of them were silent.
         enough = FIRST if self._opened else FIRST - len(self._silent)
         return max(0, min(left, enough - len(self._waiting)))
 
@@ -147,16 +149,19 @@ class ProbePlan:
         self._measured: Container[str] = ()
         self._resumed = 0
         self._released: list[Case] = []
-        self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
+        self._progress: dict[tuple[str, str], dict[str, ProbeIterations]] = {}
+        """Endpoint and model to the iterations of each probe."""
         for endpoint, infos in models.items():
             for info in infos:
                 if info.can_chat:
-                    self._tracks[endpoint, info.id] = {
-                        name: Track(_maker(endpoint, info.id, name), iterations, _test(threshold) if adaptive else None)
+                    self._progress[endpoint, info.id] = {
+                        name: ProbeIterations(
+                            _maker(endpoint, info.id, name), iterations, _test(threshold) if adaptive else None
+                        )
                         for name in self._probes
                     }
         self._begun: set[tuple[str, str, str]] = set()
-        """Tracks whose cases were released or skipped."""
+        """Probes of a model whose cases were released or skipped."""
 
     @property
     def total(self) -> int:
@@ -166,8 +171,8 @@ class ProbePlan:
     @property
     def models_done(self) -> tuple[int, int]:
         """How many models have nothing more to come, of how many that are asked."""
-        done = sum(all(track.settled for track in tracks.values()) for tracks in self._tracks.values())
-        return done, len(self._tracks)
+        done = sum(all(one.settled for one in progress.values()) for progress in self._progress.values())
+        return done, len(self._progress)
 
     def requests_planned(self) -> int:
         """The most requests the run sends, retries and control requests after a refusal apart."""
@@ -182,7 +187,7 @@ class ProbePlan:
         """Go on where an earlier run ended: its records stand, its measured keys are not asked again."""
         self._measured = measured
         for record in records:
-            self._resumed += self._plans(record)
+            self._resumed += self._covers(record)
             self._released.extend(self.after(record))
 
     def sources(self) -> Mapping[str, Iterator[Case]]:
@@ -193,14 +198,16 @@ class ProbePlan:
         """The cases this record releases: the next stage, or skips with their reason."""
         target = (record.endpoint, record.model)
         name = "" if record.probe is None else record.probe.probe
-        track = self._tracks.get(target, {}).get(name)
-        if track is None:
+        iterations = self._progress.get(target, {}).get(name)
+        if iterations is None:
             return []
-        return self._unmeasured([*track.after(record), *self._dependents(target, name)])
+        return self._unmeasured([*iterations.after(record), *self._dependents(target, name)])
 
-    def _plans(self, record: Record) -> bool:
-        tracks = self._tracks.get((record.endpoint, record.model), {})
-        return record.probe is not None and record.probe.probe in tracks and record.probe.iteration <= self._iterations
+    def _covers(self, record: Record) -> bool:
+        progress = self._progress.get((record.endpoint, record.model), {})
+        return (
+            record.probe is not None and record.probe.probe in progress and record.probe.iteration <= self._iterations
+        )
 
     def _source(self, endpoint: str) -> Iterator[Case]:
         yield from self._skipped_models(endpoint)
@@ -208,9 +215,9 @@ class ProbePlan:
         needed = {need for probe in self._probes.values() for need in probe.needs}
         roots = [name for name, probe in self._probes.items() if not self._needs(probe)]
         for name in sorted(roots, key=lambda name: name not in needed):
-            for place, model in self._tracks:
+            for place, model in self._progress:
                 if place == endpoint:
-                    yield from self._unmeasured(self._tracks[place, model][name].opening())
+                    yield from self._unmeasured(self._progress[place, model][name].opening())
         yield from (case for case in self._released if case.endpoint == endpoint)
 
     def _skipped_models(self, endpoint: str) -> Iterator[Case]:
@@ -222,19 +229,19 @@ class ProbePlan:
 
     def _dependents(self, target: tuple[str, str], name: str) -> Iterator[Case]:
         """What the state of one probe means for those that need it."""
-        tracks = self._tracks[target]
+        progress = self._progress[target]
         for other, probe in self._probes.items():
             needs = self._needs(probe)
             if name not in needs or (*target, other) in self._begun:
                 continue
-            unmet = next((need for need in needs if tracks[need].settled and not tracks[need].passed), None)
+            unmet = next((need for need in needs if progress[need].settled and not progress[need].passed), None)
             if unmet is not None:
                 self._begun.add((*target, other))
-                yield from tracks[other].skipped(tracks[unmet].unmet(unmet))
+                yield from progress[other].skipped(progress[unmet].unmet(unmet))
                 yield from self._dependents(target, other)
-            elif all(tracks[need].passed for need in needs):
+            elif all(progress[need].passed for need in needs):
                 self._begun.add((*target, other))
-                yield from tracks[other].opening()
+                yield from progress[other].opening()
 
     def _needs(self, probe: Probe) -> tuple[str, ...]:
         return tuple(need for need in probe.needs if need in self._probes)
@@ -244,7 +251,7 @@ class ProbePlan:
 
     @property
     def _chatting(self) -> int:
-        return len(self._tracks)
+        return len(self._progress)
 
     @property
     def _silent(self) -> int:

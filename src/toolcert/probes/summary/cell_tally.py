@@ -29,7 +29,7 @@ class Times:
         self._stride = 1
 
     def add(self, seconds: float) -> None:
-        """Count one measurement; the sample keeps every so many, evenly over the run."""
+        """Count one measurement; the sample keeps every n-th, evenly over the run."""
         if self._quantiles.count % self._stride == 0:
             if len(self._samples) == MOST_SAMPLES:
                 self._samples = self._samples[::2]
@@ -69,7 +69,7 @@ class FindingTally:
             self._counts[code] = self._counts.get(code, 0) + 1
             found = next((found for found in record.detail.findings if found.code == code), None)
             severity = kind_of(code).severity if found is None else found.severity
-            # The worst one stands for all: a harmless case that came first must not keep a gate open.
+            # The worst case counts for all: otherwise a harmless one that came first would keep a gate open.
             if code not in self._examples or severity.rank < self._severities[code].rank:
                 self._severities[code] = severity
                 self._examples[code] = self._example(record, found)
@@ -126,7 +126,7 @@ class CellTally:
         self._unasked_because: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._first_try: Counter[Outcome] = Counter()
-        self._sightings = FindingTally()
+        self._findings = FindingTally()
         self._turns: list[Times] = []
         self._details: dict[bytes, JsonObject] = {}
         self._fingerprints: dict[str, None] = {}
@@ -134,7 +134,7 @@ class CellTally:
     def add(self, record: Record) -> None:
         """Count one record."""
         self.outcomes[record.outcome] += 1
-        self._sightings.add(record)
+        self._findings.add(record)
         if record.outcome is Outcome.SKIPPED:
             self.skips[record.skip] += 1
             self._skip_reasons[record.reason] += 1
@@ -200,7 +200,7 @@ class CellTally:
             unasked_because=self._why_unasked(),
             cut_off=self._cut_off,
             pass_power=_powers(counts.passed, counts.measured),
-            findings=tuple(self._sightings),
+            findings=tuple(self._findings),
             latency=self._latency(),
             details=tuple(self._details.values()),
             fingerprints=tuple(self._fingerprints),
@@ -237,7 +237,7 @@ class CellTally:
 
 
 def _commonest(reasons: Counter[str]) -> str:
-    """The most frequent; of several the same in every run, whichever came first."""
+    """The most frequent reason; of equally frequent ones the first in the alphabet, so that reports are repeatable."""
     return min(reasons, key=lambda reason: (-reasons[reason], reason))
 
 

@@ -11,7 +11,7 @@ from toolcert.probes.summary.cell_tally import CellTally
 from toolcert.probes.summary.scorecard import Category, Cell, CellState, Recommendation, Score
 
 _ROUNDING = 1e-6
-"""90 points are 90 points, whatever their binary form."""
+"""Tolerance for the binary form of points such as 90."""
 
 
 class Earned(Value):
@@ -100,7 +100,7 @@ _CATEGORIES = {
 
 
 def category_of(score: Score, cells: Iterable[Cell]) -> Category:
-    """Where a model stands that was asked."""
+    """The category of a model that was asked."""
     cells = list(cells)
     if not any(cell.counts.measured or cell.counts.unsupported for cell in cells):
         return Category.NOT_MEASURED

@@ -141,7 +141,7 @@ class Cell(Value):
     handled: Rate = Rate()
     """Results used, of the calls made."""
     certainty: Certainty = Certainty.INCONCLUSIVE
-    """What the interval allows to say about the rate and the threshold."""
+    """Whether the interval puts the rate above or below the threshold."""
     reliable: bool | None = None
     """Point rates reach the threshold (calling and, where it applies, handling); None when not measured."""
     reason: str = ""
@@ -184,7 +184,7 @@ class Score(Value):
 
 
 class Reliability(Value):
-    """How surely a model calls and uses the result, shown by one probe of the suite."""
+    """How reliably a model calls and uses the result, measured by one probe of the suite."""
 
     probe: str = ""
     rate: Rate = Rate()
@@ -192,7 +192,7 @@ class Reliability(Value):
     called: Rate = Rate()
     handled: Rate = Rate()
     certainty: Certainty = Certainty.INCONCLUSIVE
-    """What the interval allows to say about the rate and the threshold."""
+    """Whether the interval puts the rate above or below the threshold."""
     reliable: bool | None = None
 
 
@@ -271,13 +271,13 @@ class Totals(Value):
 
 
 class ProbeSummary(Value):
-    """All that is said about a probe run."""
+    """Everything that reports say about a probe run."""
 
     run: str
     toolcert: str
     started_at: float
     headline: str
-    """The sentence that decides."""
+    """The main conclusion, as one sentence."""
     lines: tuple[str, ...] = ()
     """What to know next: the fault to know about, the best choice, the fastest."""
     finished_at: float | None = None

@@ -19,7 +19,7 @@ _MOST_NAMES = 3
 
 
 def headline(totals: Totals, suite: Suite) -> str:
-    """The sentence that decides."""
+    """The main conclusion, as one sentence."""
     if not totals.models:
         return "There was no model to ask."
     if not totals.counts.measured + totals.counts.unsupported:
@@ -37,7 +37,7 @@ def headline(totals: Totals, suite: Suite) -> str:
 
 
 def incomplete_words(models: Sequence[ModelSummary]) -> str:
-    """What stands before all else said of a run that was interrupted or killed, or still goes on."""
+    """What the headline of an interrupted or still running run begins with."""
     cells = [cell for model in models for cell in model.cells if cell.cut_off]
     unasked = sum(cell.unasked for cell in cells)
     return f"Incomplete: {_cases(unasked)} not asked yet. So far: " if unasked else ""
@@ -52,7 +52,7 @@ def further_lines(models: Sequence[ModelSummary], causes: Sequence[Cause], *, se
 
 
 def unreachable_lines(unreachable: Mapping[str, str]) -> Iterator[str]:
-    """Which endpoints nothing is said about, and why."""
+    """The endpoints that could not be measured, and why."""
     return (f"Not measured: {name}. {reason}" for name, reason in unreachable.items())
 
 
@@ -82,7 +82,7 @@ def _breaks_agents(model: ModelSummary) -> bool:
 
 
 def _answers_at_once(model: ModelSummary) -> bool:
-    """Whether nobody had to ask again: the time to a call leaves out what a refused request costs in waiting."""
+    """Whether no request was repeated: the time to a call does not include the wait for a retry."""
     return not model.counts.not_measured and all(cell.first_try.n == cell.rate.n for cell in model.cells)
 
 
@@ -98,7 +98,7 @@ def _declared_otherwise(models: Sequence[ModelSummary], *, several: bool) -> Ite
 
 
 def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
-    """Cases that were planned and not asked, and why that is no loss, or is one."""
+    """How many planned cases were not asked, and why."""
     cells = [cell for model in models if model.category is not Category.UNSUPPORTED for cell in model.cells]
     decided = sum(cell.counts.skipped for cell in cells if cell.stopped_by is SkipKind.DECIDED)
     if decided:
@@ -131,7 +131,7 @@ def _all_well(cells: Sequence[Cell]) -> str:
 
 
 def _told(cell: Cell) -> bool:
-    """Skips follow from another cell or from the model itself; that one gives the reason."""
+    """Whether a cell has a reason of its own: a skip follows from another cell or from the model."""
     return cell.state is not CellState.SKIPPED
 
 
@@ -184,7 +184,7 @@ def failed_gates(summary: ProbeSummary, fail_under: float | None, fail_on: Seque
 
 
 def _unreachable_endpoints(summary: ProbeSummary) -> Iterator[str]:
-    """Endpoints that nothing is known of do not pass any gate."""
+    """An endpoint that could not be measured fails every gate."""
     return (f"{name} could not be measured: {reason}" for name, reason in summary.unreachable.items())
 
 

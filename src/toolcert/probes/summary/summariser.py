@@ -54,7 +54,7 @@ class ModelTally:
         self._info = info
         self._columns = columns
         self._cells = {column.name: CellTally(planned) for column in columns}
-        self._sightings = FindingTally()
+        self._findings = FindingTally()
         self._times = {label: Times() for label in ("first token", "call", "answer")}
         self._requests = self._retried = self._tokens_in = self._tokens_out = 0
 
@@ -64,7 +64,7 @@ class ModelTally:
         if facts is None or facts.probe not in self._cells:
             return
         self._cells[facts.probe].add(record)
-        self._sightings.add(record)
+        self._findings.add(record)
         self._requests += facts.requests
         self._retried += facts.retried
         self._tokens_in += facts.tokens_in
@@ -84,7 +84,7 @@ class ModelTally:
         cells = tuple(self._cells[column.name].cell(column.name, column.group, threshold) for column in self._columns)
         reliability = self._reliability(cells)
         score = score_of(self._cells, weights, suite, reliable=reliability.reliable)
-        findings = tuple(self._sightings)
+        findings = tuple(self._findings)
         category = category_of(score, cells) if self._info.can_chat else Category.UNSUPPORTED
         codes = [found.code for found in findings if found.severity is not Severity.NOTE]
         reasons = reasons_for(cells, weights, codes) if self._info.can_chat else (self._why_not(),)
@@ -155,7 +155,7 @@ def summarise(manifest: Manifest, records: Iterable[Record], *, prices: Prices |
 
 
 class Summariser:
-    """Takes records one by one, in any order; the summary so far can be had at any time."""
+    """Takes records one by one, in any order; gives a summary at any time."""
 
     def __init__(self, manifest: Manifest, *, prices: Prices | None = None) -> None:
         self._manifest = manifest
@@ -164,7 +164,7 @@ class Summariser:
         self._columns = _columns(manifest)
         self._weights = {column.name: column.weight for column in self._columns}
         self._prices = prices or {}
-        self._sightings = FindingTally(bodies=True)
+        self._findings = FindingTally(bodies=True)
         self._fingerprints = FingerprintWatch()
         self._models = {
             (endpoint, info.id): ModelTally(endpoint, info, self._columns, _planned(manifest, info))
@@ -178,14 +178,14 @@ class Summariser:
         if tally is not None and record.probe is not None and self._counts(record, record.probe):
             compared = self._fingerprints.compared(record)
             tally.add(compared)
-            self._sightings.add(compared)
+            self._findings.add(compared)
 
     def _counts(self, record: Record, facts: ProbeFacts) -> bool:
         # An earlier run with more iterations leaves its answers to this one, and not its gaps.
         return facts.probe in self._weights and (facts.iteration <= self._iterations or settled(record))
 
     def summary(self, *, finished_at: float | None = None) -> ProbeSummary:
-        """Everything there is to say."""
+        """The summary of all records so far."""
         models = self._ranked()
         causes = self._causes(models)
         totals = self._totals(models, finished_at or self._manifest.finished_at)
@@ -226,7 +226,7 @@ class Summariser:
     def _causes(self, models: tuple[ModelSummary, ...]) -> tuple[Cause, ...]:
         several = len(self._manifest.models) > 1
         causes = []
-        for found in self._sightings:
+        for found in self._findings:
             seen = [model for model in models if any(one.code == found.code for one in model.findings)]
             cells = (cell for model in seen for cell in model.cells)
             probes = (cell.probe for cell in cells if any(one.code == found.code for one in cell.findings))
