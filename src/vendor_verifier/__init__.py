@@ -18,7 +18,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`compare` is a program of its own, so it is imported by who runs it or by who asks for its function."""
+    """Import `compare_results` on demand: `vendor_verifier.compare` is also a program, to be imported only once."""
     if name == "compare_results":
         from vendor_verifier.compare import compare_results
 

@@ -81,7 +81,7 @@ def _exit_code(summary: JsonObject, *, interrupted: bool) -> ExitCode:
 
 
 def _tell_bad_lines(say: Callable[[str], None]) -> Handler:
-    """A line that cannot be asked for a fault of its own is named at once; the run goes on."""
+    """Report each line that cannot be asked at once; the run continues."""
 
     def tell(event: Event) -> None:
         if isinstance(event, CaseFinished) and event.record.outcome is Outcome.SKIPPED:

@@ -1,4 +1,4 @@
-"""`python -m vendor_verifier.compare`: who called when, by this tool's definition, counted by toolcert."""
+"""`python -m vendor_verifier.compare`: compares when two vendors call tools, by this tool's definitions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CALLED = "tool_calls"
 
 
 class Verdict(Value, gc=False):
-    """What a results file says of one row: its own verdicts are taken at their word."""
+    """The verdict of a results file on one row; it is not judged again."""
 
     answered: bool
     called: bool
@@ -29,7 +29,7 @@ class Verdict(Value, gc=False):
 
     @classmethod
     def of(cls, row: OlderRow) -> Verdict:
-        """This tool goes by the finish reason alone."""
+        """Here a row calls tools if its finish reason says so."""
         return cls(
             answered=row.status == "success", called=row.finish_reason == CALLED, valid=row.tool_calls_valid is True
         )
@@ -58,7 +58,7 @@ def compare_results(baseline: str, vendor: str) -> dict[str, Any]:
 
 
 def read_verdicts(path: Path) -> dict[int, Verdict]:
-    """The verdicts of a results file by data_index; equal ones are one object, however many rows there are."""
+    """The verdicts of a results file by data_index; equal ones share one object to save memory."""
     known: dict[Verdict, Verdict] = {}
     return {row.data_index: known.setdefault(verdict := Verdict.of(row), verdict) for row in read_older(path)}
 

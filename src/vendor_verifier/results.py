@@ -1,4 +1,4 @@
-"""results.jsonl and summary.json, from the run log alone."""
+"""Writes results.jsonl and summary.json from the run log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from toolcert.verification.run.row_judge import read_answer
 
 
 class Totals:
-    """Takes rows one by one."""
+    """Counts rows for the summary."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -56,7 +56,7 @@ class Totals:
         self._ended = record.at if self._ended is None else max(self._ended, record.at)
 
     def summary(self, started_at: float) -> JsonObject:
-        """The content of summary.json; times span the rows, so that a run with nothing left to do changes nothing."""
+        """The content of summary.json; its times are those of the rows: with nothing left to ask, nothing changes."""
         others = {name: number for name, number in self._finishes.items() if name not in ("stop", "tool_calls")}
         began = started_at if self._began is None else self._began
         ended = began if self._ended is None else self._ended
@@ -98,7 +98,7 @@ def write_results(folder: Path, output: Path, extra_body: JsonObject) -> JsonObj
 
 
 def _in_order(reader: RunReader) -> Iterator[Record]:
-    """The records by line; only their places are held in memory."""
+    """The records in the order of the dataset; only their offsets are held in memory."""
     places: list[tuple[int, int]] = []
     for offset, line in reader.placed_lines():
         head = decode_head(line)
@@ -132,7 +132,7 @@ def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) ->
 
 
 def _reply(exchange: Exchange, adapter: ModelAdapter) -> Reply:
-    """The answer; raw completions have no finish reason for calls, so calls read from the text stand for it."""
+    """The answer; raw completions have no finish reason for calls, so one with calls in its text gets it here."""
     reply = read_answer(exchange, adapter)
     if exchange.request.kind is RequestKind.COMPLETIONS and reply.tool_calls:
         return msgspec.structs.replace(reply, finish_reason=CALLED)
@@ -140,21 +140,21 @@ def _reply(exchange: Exchange, adapter: ModelAdapter) -> Reply:
 
 
 def _error(record: Record, exchange: Exchange | None) -> str:
-    """Why there is no answer, in the form that readers of these files look for a status in."""
+    """Why there is no answer; readers of these files expect the status in this form."""
     status = exchange.fault.status if exchange is not None and exchange.fault is not None else None
     reason = str(whole(record.reason))
     return reason if status is None else f"Error code: {status} - {reason}"
 
 
 def _valid(record: Record, finish: str | None) -> bool | None:
-    """Whether the calls satisfy their schemas, where the server says that it calls; None without a usable schema."""
+    """Whether the calls are valid; None if the finish reason is another or no schema is usable."""
     if finish != CALLED or record.row is None:
         return None
     return record.row.valid if record.row.names else False
 
 
 def _milliseconds(record: Record, exchange: Exchange | None) -> int:
-    """This attempt alone, without queueing and waiting; one that never ended lasted until it was recorded."""
+    """The time of the last attempt without queueing; an attempt that never ended lasted until it was recorded."""
     if exchange is None or not exchange.attempts:
         return 0
     taken = exchange.seconds
@@ -162,11 +162,11 @@ def _milliseconds(record: Record, exchange: Exchange | None) -> int:
 
 
 def _response(exchange: Exchange | None, reply: Reply | None) -> Any:
-    """The answer as the server wrote it; one that came in pieces, or as text, is put together."""
+    """The answer as the server wrote it; a stream or raw completion is assembled into one."""
     assert exchange is not None
     assert reply is not None
     if not exchange.event_stream and exchange.request.kind is RequestKind.CHAT:
-        # JSON has line breaks outside its texts only.
+        # Strings in JSON have no line breaks, so these are only white space.
         written = exchange.payload.strip().replace(b"\n", b" ").replace(b"\r", b" ")
         if _is_json(written):
             return msgspec.Raw(written)

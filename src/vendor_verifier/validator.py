@@ -1,4 +1,4 @@
-"""One evaluation: toolcert's verify run, with results and summary in this tool's files."""
+"""One evaluation: a verify run of toolcert, written as results and summary of this tool."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Evaluation(Value):
 
     @property
     def folder(self) -> Path:
-        """Where each row is from the moment it is reported."""
+        """The run folder; it holds every reported row."""
         return Path(self.output + config.RUN_SUFFIX)
 
     def endpoint(self, api_key: str | None) -> Endpoint:
-        """Where to ask, and how patiently."""
+        """The endpoint with its timeout, retries and concurrency."""
         return Endpoint(
             self.base_url,
             api_key=api_key,
@@ -62,11 +62,11 @@ class Evaluation(Value):
         )
 
     def patience(self) -> RetryPolicy:
-        """Every failure is tried again as often as --retries says, a timeout too."""
+        """Retry every failure, timeouts included, as often as --retries says."""
         return RetryPolicy(retries=self.retries, timeout_retries=self.retries)
 
     def options(self) -> VerifyOptions:
-        """The same as toolcert takes it."""
+        """The same options for toolcert."""
         return VerifyOptions(
             model=self.model,
             temperature=self.temperature,
@@ -81,7 +81,7 @@ class Evaluation(Value):
 
 
 def _adapter_name(adapter: type[ModelAdapter]) -> str:
-    """The name toolcert knows the adapter by; one of the user's own is made known to it."""
+    """The name of the adapter in toolcert; a user's adapter is registered there."""
     for name, known in (("generic", GenericModel), ("kimi", KimiModel)):
         if adapter is known:
             return name
@@ -100,7 +100,7 @@ class Validator:
         """What became of earlier results, in words."""
 
     def run(self, handlers: Sequence[Handler] = ()) -> JsonObject:
-        """The summary; both files are written, also of a run that was interrupted or could not go on."""
+        """Run it and return the summary; both files are written even if the run was interrupted or failed."""
         with verify_job(self.evaluation.file_path, self._endpoint, self.evaluation.options()) as job:
             if self.evaluation.incremental:
                 self._go_on(job)
@@ -136,7 +136,7 @@ class Validator:
         return summary
 
     def _write_failures(self) -> JsonObject:
-        """The files of a run without any answer; it takes the place of no results that have some."""
+        """Write the files of a run without any answer; results with answers are not replaced."""
         output, folder = Path(self.evaluation.output), self.evaluation.folder
         unmeasured = folder / UNMEASURED
         failed = unmeasured if is_run(unmeasured) else folder
@@ -148,7 +148,7 @@ class Validator:
 
 
 def holds_answers(output: Path) -> bool:
-    """Whether there are results worth keeping; so is a file that is something else."""
+    """Whether the results hold answers; a file that cannot be read counts as worth keeping."""
     try:
         return output.exists() and any(row.status == SUCCESS for row in read_older(output))
     except InputError:

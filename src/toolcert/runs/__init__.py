@@ -1,1 +1,1 @@
-"""The run log: writing, torn-tail repair, resume, reading."""
+"""Run folders: the log is written, repaired, resumed and read here."""

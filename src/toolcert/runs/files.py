@@ -50,7 +50,7 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse what `write_whole` could not write, as far as that is known before: by trying, which no mode can tell."""
+    """Refuse a path that `write_whole` could not write; a trial file tells more than permissions do."""
     with output_errors(path):
         if open_descriptor(path) is not None:
             return
@@ -82,7 +82,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _opened(path: Path, mode: int) -> int:
-    if stat.S_ISBLK(mode):  # nobody wants a report in place of a file system
+    if stat.S_ISBLK(mode):  # a report must not overwrite a file system
         raise OSError(errno.EINVAL, "is a block device")
     return os.open(path, os.O_WRONLY)
 
@@ -99,7 +99,7 @@ def _draft(target: Path) -> Path:
 def _replace(target: Path, chunks: Iterable[bytes], mode: int | None) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = _draft(target)
-    descriptor = os.open(draft, _NEW, 0o666)  # not tempfile's 0o600: a new file gets the mode that the umask says
+    descriptor = os.open(draft, _NEW, 0o666)  # unlike tempfile's 0o600, this gives a new file the mode of the umask
     try:
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None:

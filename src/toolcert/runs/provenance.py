@@ -41,7 +41,7 @@ def _hide_secrets(argv: Iterable[str]) -> Iterator[str]:
 
 
 def _is_secret(flag: str) -> bool:
-    """Ours by their definition, those of the front doors by their names."""
+    """Our own flags are declared secret; those of the front doors are recognised by name."""
     return flag in _SECRET_FLAGS or (flag.startswith("--") and names_credential(flag))
 
 
@@ -50,11 +50,11 @@ RUNS = Path("toolcert-runs")
 
 
 MEASURING_PACKAGES = ("aiohttp", "jsonschema-rs", "msgspec")
-"""Whose versions can change what a run says."""
+"""Packages whose version can change a result."""
 
 
 def new_run_id() -> str:
-    """Short enough to say aloud, long enough not to meet its twin."""
+    """A random id, short enough to say aloud."""
     return secrets.token_hex(4)
 
 

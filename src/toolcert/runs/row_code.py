@@ -20,9 +20,9 @@ LAYOUT = struct.Struct(">IQIHHHI")
 CODE_START = len(CODE_KEY)
 CODE_END = CODE_START + 2 * LAYOUT.size
 NO_TOKENS = 0xFFFF
-"""Stands where the server gave no count; counts are kept modulo this."""
+"""Stands for a missing token count; counts are kept modulo this."""
 HAS_BUCKETS = 1 << 10
-"""Something is to be said about a call's form: it is in the facts."""
+"""A call has a fault in its form; the facts of the row have the reasons."""
 
 OTHER_FINISH = "(other)"
 KNOWN_FINISHES = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
@@ -33,7 +33,7 @@ _32, _16 = 0xFFFF_FFFF, 0xFFFF
 
 
 class CodedFacts(NamedTuple):
-    """What the flags of a code say; a tuple, because comparing looks millions of them up."""
+    """The flags of a code as values; a tuple, because a comparison reads millions."""
 
     called: bool | None
     """None where nothing was measured."""

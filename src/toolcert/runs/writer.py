@@ -32,7 +32,7 @@ else:
 
 
 def hold(folder: Path) -> IO[bytes]:
-    """Make the folder and take its lock; keep the returned file open for as long as it is needed."""
+    """Make the folder and lock it; the lock lasts as long as the returned file is open."""
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / ".lock").open("ab")
@@ -53,12 +53,12 @@ SYNC_SECONDS = 1.0
 
 
 class RunWriter:
-    """The one writer of a run folder; a handler of events that must come first in line."""
+    """The only writer of a run folder; as an event handler it must come first, so that reported means saved."""
 
     def __init__(
         self, folder: Path, manifest: Manifest, *, keep: Keep = Keep.RAW, lock: IO[bytes] | None = None
     ) -> None:
-        """`lock` is the folder's, of a caller that holds it already and for longer."""
+        """`lock` is the lock of the folder if the caller holds it already; the caller releases it."""
         self.folder = folder
         self.manifest = manifest
         self._keep = keep
@@ -79,18 +79,18 @@ class RunWriter:
             self.finish(interrupted=event.interrupted)
 
     def append(self, record: Record) -> None:
-        """Write one record; it is with the operating system when this returns."""
+        """Write one record; when this returns, a crash of the process no longer loses it."""
         self.append_line(encode_record(record, self._keep))
 
     def append_line(self, line: bytes) -> None:
-        """Write a record that is a line already."""
+        """Write a record that is already encoded."""
         with output_errors(self._path):
             self._write_all(line)
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self._sync()
 
     def finish(self, *, interrupted: bool = False) -> None:
-        """Write the end into the manifest and let go of the folder."""
+        """Write the end of the run into the manifest and release the folder."""
         finished = msgspec.structs.replace(self.manifest, finished_at=time.time(), interrupted=interrupted)
         with output_errors(self._path):
             self._sync()
@@ -99,7 +99,7 @@ class RunWriter:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder without saying that the run ended."""
+        """Release the folder; the manifest does not say that the run ended."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -107,8 +107,8 @@ class RunWriter:
             self._own_lock.close()
 
     def replace_lines(self, lines: Iterable[bytes]) -> None:
-        """Put `lines` in the place of the log, in one step, and go on behind them."""
-        # Some systems replace no file that is open.
+        """Replace the log by `lines` in one step; later records follow them."""
+        # Windows cannot replace an open file.
         os.close(self._file)
         self._file = -1
         write_whole(self._path, lines)
@@ -146,7 +146,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def repair_tail(path: Path) -> int:
-    """Cut a torn last line off and say how many bytes that were."""
+    """Cut off an incomplete last line and return its size in bytes."""
     try:
         with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""What tells rows, calls and servers apart: digests of questions, targets and calls, and the style of call ids.
+"""Digests that identify rows, targets and calls, and the style of call ids, which identifies servers.
 
 Digests are SHA-256 over JSON with sorted keys; on current processors that is twice as fast as BLAKE2.
 """
@@ -46,12 +46,12 @@ def sampling_hash(body: JsonObject) -> str:
 
 @lru_cache(maxsize=64)
 def _sampling_digest(settings: bytes) -> str:
-    """A dataset repeats the same few on nearly every row."""
+    """Cached: nearly all rows of a dataset share a few settings."""
     return digest(canonical(plain_numbers(msgspec.json.decode(settings))))
 
 
 def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
-    """Hash of whom was asked and of what shapes every request alike (model, extra body, adapter, ...)."""
+    """Hash of the endpoint and of what shapes every request alike (model, extra body, adapter, ...)."""
     asked = {
         "dialect": spec.dialect,
         "base_url": spec.base_url.rstrip("/"),
@@ -63,7 +63,7 @@ def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
 
 
 def row_key(target: str, content: str, body: JsonObject) -> str:
-    """The key a row resumes by: all that can change its answer, and nothing about its place in the file."""
+    """The key by which a row is found again: everything that can change its answer, but not its line number."""
     rest = body.copy()
     rest.pop("messages", None)
     rest.pop("tools", None)
@@ -71,16 +71,16 @@ def row_key(target: str, content: str, body: JsonObject) -> str:
 
 
 def given_arguments(arguments: Any) -> Any:
-    """The arguments of a call; not to give any, in whatever way, is to give an empty object."""
+    """The arguments of a call; none, `null` and empty text count as an empty object."""
     nothing = arguments is None or (isinstance(arguments, str) and arguments.strip() in ("", "null"))
     return {} if nothing else arguments
 
 
 def call_digest(name: Any, arguments: Any) -> str:
-    """Digest of one call; 1 and 1.0 are the same number, and the order of keys says nothing."""
+    """Digest of one call; 1 and 1.0 are equal, and the order of keys does not matter."""
     arguments = given_arguments(arguments)
     data = canonical([name, arguments])
-    if b"." in data or _EXPONENT.search(data):  # otherwise it holds no number that could be written in two ways
+    if b"." in data or _EXPONENT.search(data):  # other numbers have only one spelling
         data = canonical([name, plain_numbers(arguments)])
     return hashlib.sha256(data).hexdigest()[:_CALL_HEX]
 
@@ -88,17 +88,17 @@ def call_digest(name: Any, arguments: Any) -> str:
 _KIMI = re.compile(r"functions\..+:\d+\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _WORDS = re.compile(r"(?:(?:call|chatcmpl|tool|toolu|fc|function|functions|func)[-_])*", re.IGNORECASE)
-"""Parts that are the server's own words; everything after them is random and only its length counts."""
+"""The fixed words of an id; what follows is random, so only its length counts."""
 
 
 def id_style(identity: Any) -> str:
-    """`call_00_QehtQRG9` as `call_*11`: the server's words, and how long the rest is."""
+    """`call_00_QehtQRG9` as `call_*11`: the fixed words and the length of the rest."""
     if not isinstance(identity, str) or not identity:
         return "none"
     if _KIMI.match(identity):
         return "functions.NAME:N"
     words = _WORDS.match(identity)
-    assert words is not None  # the pattern takes the empty text too
+    assert words is not None  # the pattern also matches empty text
     return f"{words[0]}{_kind(identity[words.end() :])}"
 
 

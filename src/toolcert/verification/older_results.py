@@ -1,4 +1,4 @@
-"""The results.jsonl of the older verifiers, read as exchanges that our rules can judge, and whose rules judge them."""
+"""Reads results.jsonl of the older verifiers as exchanges that our rules, or theirs, can judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = {401: FaultKind.AUTH, 403: FaultKind.AUTH, 404: FaultKind.UNKNOWN_MODEL
 
 
 class OlderRow(Value):
-    """One line of such a file; only what judging needs is required to be there."""
+    """One line of such a file; only fields that the judgement needs are required."""
 
     data_index: int
     request: JsonObject
@@ -40,7 +40,7 @@ class OlderRow(Value):
     duration_ms: float | None = None
 
     def exchange(self) -> Exchange:
-        """The row as one request and its answer; a failed row as the fault it names."""
+        """The row as one request and its answer; a failed row becomes a fault."""
         timing = Timing(last_byte=None if self.duration_ms is None else self.duration_ms / 1000)
         fault = None if self.status == "success" else _fault(self.response)
         status = 200 if fault is None else fault.status

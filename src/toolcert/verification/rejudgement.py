@@ -1,4 +1,4 @@
-"""Finished runs judged again, offline: after a rule changed, or by the rules of the older verifiers.
+"""Judges finished runs again, offline: after a rule changed, or by the rules of the older verifiers.
 
 By the older rules a response calls tools when its finish_reason is `tool_calls`, and is valid when every call names an
 offered tool that has a schema, its arguments are JSON text, and they satisfy the schema. So empty arguments are invalid
@@ -35,7 +35,7 @@ from toolcert.verification.summary.tally import Tally, summary_of
 from toolcert.version import __version__
 
 _INVALID_BEFORE = frozenset({Bucket.EMPTY, Bucket.BAD_SCHEMA, Bucket.TOO_COMPLEX, NO_SCHEMA})
-"""What we do not count against the vendor, and the older verifiers did."""
+"""Faults that the older verifiers counted against the vendor and we do not."""
 
 
 def by_older_rules(record: Record) -> Record:
@@ -57,15 +57,15 @@ _TELLING = ("args.", "call.unknown_tool", "call.mangled_name", *SCHEMA_FINDINGS.
 
 
 class Rejudged(Value):
-    """A record judged again, and what was said of it before."""
+    """A record judged again, with its earlier verdict."""
 
     record: Record
     before: bool | None
-    """Whether its calls were called valid; None without a verdict."""
+    """Whether its calls were valid; None without a verdict."""
 
 
 class Difference(Value):
-    """A row about which the rules disagree."""
+    """A row whose verdict changed."""
 
     row: int
     before: bool | None
@@ -103,7 +103,7 @@ def rejudged(path: Path, rules: Rules = Rules.OURS) -> Iterator[Rejudged]:
 
 
 def manifest_of(path: Path) -> Manifest:
-    """The manifest of a run; for an older results file, what can be said without one."""
+    """The manifest of a run; for an older results file, one made from its rows."""
     if not is_older_results(path):
         return RunReader(path).manifest
     first = next(read_older(path), None)
@@ -112,7 +112,7 @@ def manifest_of(path: Path) -> Manifest:
         run=path.stem,
         job="verify",
         started_at=0.0,
-        finished_at=0.0,  # when is not known, but such a file is written at the end
+        finished_at=0.0,  # the time is unknown, but such a file is written when a run ends
         toolcert=__version__,
         parameters={"model": model},
     )
@@ -128,7 +128,7 @@ def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
 
 
 def _with_raw_answer(line: bytes) -> Record:
-    """The record of a line that can be judged again; a run taken up with another --keep holds lines of both kinds."""
+    """Decode a line that can be judged again; a run resumed with another --keep also has lines that cannot."""
     record = decode_record(line)
     exchanges = record.detail.exchanges
     if record.outcome.measured and not (exchanges and exchanges[-1].payload) and kept_as(line) is not Keep.RAW:
@@ -149,7 +149,7 @@ def _again(record: Record, judge: RowJudge) -> Record:
 
 
 def dataset_problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:
-    """The dataset's faults: those of the tools found anew, the others as they were."""
+    """The dataset's problems: those of the tools are examined again, the others are kept."""
     fresh = describe(exchange.request.body.get("tools")).findings
     earlier = (finding for finding in record.detail.findings if finding.code.startswith(DATASET))
     kept = (finding for finding in earlier if finding.code not in _OF_TOOLS and finding not in fresh)
@@ -162,7 +162,7 @@ def _rejudge_older(path: Path) -> Iterator[Rejudged]:
 
 
 def record_of_older(older: OlderRow, endpoint: str) -> Record:
-    """A row of an older results file by our rules."""
+    """Judge a row of an older results file by our rules."""
     body = older.request
     model = str(body.get("model", ""))
     toolset = describe(body.get("tools"))

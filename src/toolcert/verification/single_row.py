@@ -1,4 +1,4 @@
-"""One row of a finished run: found by its line, its key or its id in the dataset, and sent again."""
+"""Finds one row of a finished run by line, key or id, and sends it again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from toolcert.verification.run.row_judge import Row, RowJudge
 
 
 class FoundRow(Value):
-    """A record with its answers as read, where they were kept."""
+    """A record, with its parsed answers if they were kept."""
 
     record: Record
     replies: tuple[Reply, ...] = ()
 
 
 def find_row(run: Path, wanted: str) -> FoundRow:
-    """The record of a row (`17`), of a case key, or of a row's own `toolcert.id`, whole."""
+    """The whole record of a row by its line (`17`), its case key or its `toolcert.id`."""
     found = _in_older(run, wanted) if is_older_results(run) else _in_run(RunReader(run), wanted)
     if found is None:
         raise InputError(
@@ -41,7 +41,7 @@ def find_row(run: Path, wanted: str) -> FoundRow:
 
 
 def _in_run(reader: RunReader, wanted: str) -> FoundRow | None:
-    """A name that looks like a number is the last thing meant."""
+    """Lines and keys come first; an id may look like a line number."""
     return _first(reader, lambda head: wanted in (head.case, head.row and str(head.row.index))) or _first(
         reader, lambda head: head.row is not None and head.row.id == wanted
     )
@@ -64,7 +64,7 @@ def _in_older(path: Path, wanted: str) -> FoundRow | None:
 
 
 class Replay(Value):
-    """What a row got then and now."""
+    """The earlier and the new record of a row."""
 
     before: Record
     after: Record
@@ -90,7 +90,7 @@ async def replay(record: Record, manifest: Manifest, session: Session, model: st
 
 
 def _as_sent(exchange: Exchange, asked: Request) -> Request:
-    """The request as the wire is to carry it: of a raw completion, the prompt that was rendered then."""
+    """The request to send; a raw completion sends the prompt that was rendered then."""
     if asked.kind is not RequestKind.COMPLETIONS or exchange.sent is None:
         return asked
     return Request(body=exchange.sent | {"model": asked.body["model"]}, kind=asked.kind)

@@ -18,7 +18,7 @@ from toolcert.verification.dataset.selection import Selection, parse_where
 _NOT_FOR_COMPLETIONS = frozenset(
     {"messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "functions", "function_call"}
 )
-"""What the chat template has put into the prompt, or the completions door does not know."""
+"""Fields that the chat template puts into the prompt, or that /completions does not accept."""
 
 
 class StreamMode(StrEnum):
@@ -72,7 +72,7 @@ def prepare(body: JsonObject, shaping: Shaping, adapter: ModelAdapter) -> JsonOb
 
 
 def _ask_for_usage(prepared: JsonObject, extra_body: JsonObject) -> None:
-    """Usage comes in a stream only when asked for; without a stream the option is refused by some servers."""
+    """Ask for usage in streams, which omit it otherwise; without a stream, some servers refuse the option."""
     if "stream_options" in extra_body:
         return
     if prepared.get("stream") is True:
@@ -83,7 +83,7 @@ def _ask_for_usage(prepared: JsonObject, extra_body: JsonObject) -> None:
 
 
 def completion_request(body: JsonObject, adapter: ModelAdapter) -> Request:
-    """The same row for the raw completions door, rendered by the model's own template."""
+    """The same row as a raw completion, its prompt rendered by the model's chat template."""
     from toolcert.verification.adapters.base import render
 
     kept = {name: value for name, value in body.items() if name not in _NOT_FOR_COMPLETIONS}

@@ -1,4 +1,4 @@
-"""Which adapter a model gets. To add one, write its file beside this one and enter it at the end of this one."""
+"""The adapters by name and pattern. To add one, write its module here and register it at the end of this file."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from vendor_verifier.models.generic import GenericModel
 from vendor_verifier.models.kimi import KimiModel
 
 _REGISTRY: list[type[ModelAdapter]] = [KimiModel]
-"""Looked through by pattern, the youngest first."""
+"""Searched by pattern, the last one first."""
 _TYPE_MAP: dict[str, type[ModelAdapter]] = {"generic": GenericModel, "kimi": KimiModel}
-"""What `--model-type` names."""
+"""The names that `--model-type` accepts."""
 
 
 def register_adapter(name: str, adapter: type[ModelAdapter]) -> None:
-    """Enter an adapter from outside this package."""
+    """Register an adapter from outside this package."""
     _REGISTRY.append(adapter)
     _TYPE_MAP[name] = adapter
 
 
 def adapter_class(model: str, model_type: str | None = None) -> type[ModelAdapter]:
-    """The adapter of that name, or the youngest whose pattern is part of the model's name, or the generic one."""
+    """The adapter of that name, or the last one whose pattern occurs in the model's name, or the generic one."""
     if model_type is None:
         return next((adapter for adapter in reversed(_REGISTRY) if adapter.matches(model)), GenericModel)
     if model_type not in _TYPE_MAP:

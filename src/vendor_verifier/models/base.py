@@ -1,4 +1,4 @@
-"""What an adapter is: toolcert's own."""
+"""The base class of adapters, which is toolcert's."""
 
 from toolcert.verification.adapters import ModelAdapter
 

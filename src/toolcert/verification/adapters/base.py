@@ -1,4 +1,4 @@
-"""The base class of adapters, with what it needs: the chat template of a raw completion, and calls read out of text."""
+"""The base class of adapters, the chat template of raw completions, and helpers that read calls from text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolcert.core.values import JsonObject
 
 
 def load_tokenizer(name: str) -> Any:
-    """The tokenizer of a model name or of a local folder; code that comes with a model is never run."""
+    """Load the tokenizer of a model or local folder; code that a model ships is never run."""
     try:
         from transformers import AutoTokenizer
     except ImportError as error:
@@ -35,15 +35,15 @@ def load_tokenizer(name: str) -> Any:
 
 
 class RenderError(Exception):
-    """A template gave no prompt for a row; the message is its own."""
+    """A chat template refused a row; the message is the template's."""
 
 
 def render(tokenizer: Any, body: JsonObject) -> str:
-    """The prompt of a row, as the model's own template writes it."""
+    """Render the prompt of a row with the model's chat template."""
     messages, tools = body["messages"], body.get("tools")
     try:
         prompt = tokenizer.apply_chat_template(messages, tokenize=False, tools=tools, add_generation_prompt=True)
-    except Exception as error:  # a template is a program of the model's authors, and raises what it likes
+    except Exception as error:  # a template may raise anything
         raise RenderError(_first_line(error) or type(error).__name__) from error
     return str(prompt)
 
@@ -53,7 +53,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def protocol_call(place: int, identity: str | None, name: str, arguments: str) -> JsonObject:
-    """A structured call; `arguments` stay exactly as written, for the judge to parse."""
+    """A structured call; `arguments` stays as written, so that its syntax can be judged."""
     return {
         "id": identity,
         "type": "function",
@@ -63,7 +63,7 @@ def protocol_call(place: int, identity: str | None, name: str, arguments: str) -
 
 
 def call_from_json(place: int, text: str) -> JsonObject:
-    """The call in a JSON object of name and arguments; what does not parse is kept as arguments without a name."""
+    """Read a call from a JSON object; text that does not parse becomes arguments without a name."""
     try:
         value: Any = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -82,7 +82,7 @@ class ModelAdapter:
     """
 
     model_patterns: ClassVar[Sequence[str]] = ()
-    """Parts of model names that this adapter is for, compared without regard to case."""
+    """Parts of the model names that this adapter serves; case is ignored."""
 
     def __init__(self, *, use_raw_completions: bool = False, tokenizer_model: str | None = None) -> None:
         self.use_raw_completions = use_raw_completions
@@ -91,20 +91,20 @@ class ModelAdapter:
 
     @classmethod
     def matches(cls, model: str) -> bool:
-        """Whether this adapter is for `model`."""
+        """Whether this adapter serves `model`."""
         lowered = model.lower()
         return any(pattern.lower() in lowered for pattern in cls.model_patterns)
 
     def transform_messages(self, messages: list[JsonObject]) -> list[JsonObject]:
-        """The messages as this family wants them."""
+        """Change the messages to what this model family needs."""
         return messages
 
     def extract_tool_calls_from_text(self, text: str) -> list[JsonObject] | None:  # noqa: ARG002 - for those who override
-        """The calls written in a raw completion, in the protocol's form; None where there are none."""
+        """Read calls from the text of a raw completion; None if it has none."""
         return None
 
     def text_before_calls(self, text: str) -> str:
-        """What a raw completion says besides its calls."""
+        """The text of a raw completion without its calls."""
         return text
 
     def supports_raw_completions(self) -> bool:

@@ -21,7 +21,7 @@ _NAME = re.compile(r"(?:functions\.)?(?P<name>.+?)(?::\d+)?\Z", re.DOTALL)
 
 
 class KimiAdapter(ModelAdapter):
-    """The roles and fields Kimi's template wants, and the markers it writes calls with."""
+    """Sets the roles and fields that Kimi's template needs, and reads calls by its markers."""
 
     model_patterns: ClassVar[tuple[str, ...]] = ("kimi", "moonshot")
 

@@ -25,7 +25,7 @@ _OURS = (GenericAdapter, KimiAdapter)
 
 
 def register_adapter(name: str, adapter: type[ModelAdapter]) -> None:
-    """Make an adapter known under `name`; a later one of the same name replaces it."""
+    """Register an adapter as `name`; it replaces an earlier one of that name."""
     _registered[name] = adapter
 
 
@@ -63,7 +63,7 @@ def load_adapter(reference: str) -> str:
 
 
 def _on_a_copy(adapter: type[ModelAdapter]) -> type[ModelAdapter]:
-    """The same adapter working on a copy: users' adapters may change messages in place, and a row is never changed."""
+    """Make an adapter work on a copy: a user's adapter may change messages in place, but a row must not change."""
 
     class Careful(adapter):  # type: ignore[valid-type, misc]  # the base is known at run time only
         def transform_messages(self, messages: list[JsonObject]) -> list[JsonObject]:
@@ -80,7 +80,7 @@ def _known() -> dict[str, type[ModelAdapter]]:
 
 @cache
 def _plugins() -> dict[str, type[ModelAdapter]]:
-    """Looked up once, and only where a package has some: the lookup itself takes long to load."""
+    """Adapters of installed packages; looked up once, because the lookup is slow to load."""
     if not offers_entry_points(ENTRY_POINTS):
         return {}
     from importlib.metadata import entry_points
@@ -97,7 +97,7 @@ def _by_name(name: str) -> type[ModelAdapter]:
 
 
 def _by_pattern(model: str) -> type[ModelAdapter]:
-    # The youngest wins, so that a user's own adapter comes before ours.
+    # The last one registered wins, so that a user's adapter takes precedence over ours.
     return next((adapter for adapter in reversed(_known().values()) if adapter.matches(model)), GenericAdapter)
 
 
@@ -110,6 +110,6 @@ def _module(path: Path) -> ModuleType:
         loader.exec_module(module)
     except OSError as error:
         raise ConfigurationError(f"cannot read the adapter {path}: {error.strerror or error}.") from error
-    except Exception as error:  # the user's own program, which may raise anything
+    except Exception as error:  # a user's file may raise anything
         raise ConfigurationError(f"the adapter {path} cannot be loaded: {type(error).__name__}: {error}.") from error
     return module

@@ -12,7 +12,7 @@ from toolcert.core.values import JsonObject, Value
 
 
 class ExpectedCall(Value, forbid_unknown_fields=True):
-    """One call that is to be made."""
+    """A call that the answer must contain."""
 
     name: str
     arguments: JsonObject = {}
@@ -30,14 +30,14 @@ class Expected(Value, forbid_unknown_fields=True):
 
 
 class MadeCall(Value):
-    """A call as made: its name and its arguments as parsed."""
+    """A call from an answer: its name and its parsed arguments."""
 
     name: Any
     arguments: Any
 
 
 class Notes(Value, forbid_unknown_fields=True):
-    """The row key `toolcert`: ours alone, never sent."""
+    """The content of the row key `toolcert`, which is never sent."""
 
     id: str | None = None
     tags: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ _decode_notes = msgspec.json.Decoder(Notes).decode
 
 
 def read_notes(text: bytes | msgspec.Raw) -> Notes:
-    """The notes of a row; raises msgspec.ValidationError where they are not as they should be."""
+    """Read the notes of a row; raises msgspec.ValidationError if they are malformed."""
     notes = _decode_notes(text)
     expected = notes.expected
     if expected is not None and expected.call is None and not expected.calls:
@@ -59,7 +59,7 @@ def read_notes(text: bytes | msgspec.Raw) -> Notes:
 
 
 def unmet(expected: Expected, made: Sequence[MadeCall]) -> str:
-    """Why the calls made are not those expected; empty when they are."""
+    """Why the calls do not meet the expectation; empty if they do."""
     if not expected.wants_call:
         return f"called {_names(made)} where no call is expected" if made else ""
     if not made:
@@ -72,7 +72,7 @@ def unmet(expected: Expected, made: Sequence[MadeCall]) -> str:
 
 
 def _first_unmatched(wanted: Sequence[ExpectedCall], made: Sequence[MadeCall]) -> str:
-    """Match every wanted call to a call of its own; say which finds none."""
+    """Match every expected call to a different call of the answer; name those without a match."""
     partner: dict[int, int] = {}
     for place in range(len(wanted)):
         if not _match(place, wanted, made, partner, set()):
@@ -85,7 +85,7 @@ def _first_unmatched(wanted: Sequence[ExpectedCall], made: Sequence[MadeCall]) -
 def _match(
     place: int, wanted: Sequence[ExpectedCall], made: Sequence[MadeCall], partner: dict[int, int], tried: set[int]
 ) -> bool:
-    """Find a partner for one wanted call, moving earlier partners where that helps (augmenting paths)."""
+    """Find a match for one expected call, reassigning earlier matches if needed (augmenting paths)."""
     for number, call in enumerate(made):
         if number in tried or not fits(wanted[place], call):
             continue
@@ -97,7 +97,7 @@ def _match(
 
 
 def fits(wanted: ExpectedCall, made: MadeCall) -> bool:
-    """Whether a call is the wanted one."""
+    """Whether a call meets one expected call."""
     if made.name != wanted.name:
         return False
     if not wanted.arguments:

@@ -1,4 +1,4 @@
-"""What a dataset holds and what is wrong with it, in one pass."""
+"""Describes a dataset and lists its problems, in one pass."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_DEPTH = 64
 
 
 def schema_features(tool: Any) -> set[str]:
-    """The keywords of a tool's schema besides the everyday ones, and a few shapes worth knowing."""
+    """The less common keywords of a tool's schema, and a few notable shapes."""
     function = function_of(tool)
     if function is None:
         return set()
@@ -64,7 +64,7 @@ def _inner(schema: dict[str, Any]) -> Iterator[Any]:
 
 
 BYTES_PER_TOKEN = 4
-"""A rough rule that holds for English text, code and, at three bytes a character, for Chinese as well."""
+"""Bytes per token: a rough rule for English text and code, and for Chinese at three bytes a character."""
 LONGEST_SHOWN = 5
 _COUNTED = ("names", "turns", "tools", "tags", "models")
 
@@ -77,7 +77,7 @@ class LongRow(Value):
 
 
 class DatasetReport(Value):
-    """A dataset described."""
+    """The description of a dataset."""
 
     name: str
     digest: str | None = None
@@ -109,7 +109,7 @@ class DatasetReport(Value):
 
 
 class Inspector:
-    """Fed with lines; says what they hold."""
+    """Collects figures line by line."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -124,7 +124,7 @@ class Inspector:
         self._seen = SeenRows()
 
     def add(self, line: Line) -> tuple[Finding, ...]:
-        """Take a line in; returns all that is wrong with it, being a repetition included."""
+        """Count a line and return all its problems; that it repeats another line is one of them."""
         found = (*line.findings, *self._repetition(line))
         self.counts["lines"] += 1
         for code in dict.fromkeys(one.code for one in found):
@@ -138,7 +138,7 @@ class Inspector:
         return found
 
     def report(self, dataset: Dataset) -> DatasetReport:
-        """All of it."""
+        """The description of all lines so far."""
         return DatasetReport(
             name=dataset.source.name,
             digest=dataset.source.digest,

@@ -1,4 +1,4 @@
-"""The lines of a dataset as requests, each with its toolset, its notes and what is wrong with it."""
+"""The lines of a dataset as requests, each with its toolset, its notes and its problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolcert.verification.digest import digest
 _START = 1 << 10
 _WHOLE = (1 << 64) - 1
 _FULL = 0.85
-"""Above this load the search for a free slot gets long; below it, memory is wasted."""
+"""The table grows above this load: then the search for a free slot takes too long."""
 
 
 class SeenRows:
@@ -65,7 +65,7 @@ class SeenRows:
 
 
 MAX_TOOLSETS = 512
-"""Distinct tool lists kept; beyond that the oldest is read again, so memory stays bounded."""
+"""Distinct tool lists that are kept; an older one is parsed again, so memory stays bounded."""
 _decode_tools = msgspec.json.Decoder().decode
 
 
@@ -73,7 +73,7 @@ class Toolset(Value):
     """The tools one or many rows offer, and what is wrong with them."""
 
     tools: Any = None
-    """As written; not a list where `findings` say so. Shared between rows, never to be changed."""
+    """As written; `findings` says if it is not a list. Rows share it, so it must not be changed."""
     digest: str = ""
     names: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -166,12 +166,12 @@ class Line(Value):
     index: int
     """Its number in the file, from 1."""
     body: JsonObject | None = None
-    """The request without our own key; `tools` is shared between rows and never to be changed."""
+    """The request without the key `toolcert`; rows share `tools`, so it must not be changed."""
     toolset: Toolset = NO_TOOLS
     notes: Notes = _NO_NOTES
     findings: tuple[Finding, ...] = ()
     text: bytes = b""
-    """The line itself where it cannot be asked; identifies it."""
+    """The line itself if it cannot be asked; it then identifies the row."""
 
 
 class Dataset:
@@ -188,7 +188,7 @@ class Dataset:
             yield read(index, text)
 
     def read(self, index: int, text: bytes) -> Line:
-        """One line; whatever is wrong with it is in its findings."""
+        """Parse one line; its problems are in its findings."""
         try:
             fields = _split(text)
         except msgspec.ValidationError as error:
@@ -213,7 +213,7 @@ class Dataset:
         return Line(index=index, body=body, toolset=toolset, notes=notes, findings=tuple(problems))
 
     def _decode_fields(self, fields: dict[str, msgspec.Raw]) -> tuple[JsonObject, Toolset]:
-        """The body, its tools shared with all rows that offer the same."""
+        """Parse the body; rows with the same tools share one list."""
         body: JsonObject = {}
         toolset = NO_TOOLS
         for name, raw in fields.items():
@@ -226,7 +226,7 @@ class Dataset:
 
 
 def _not_object(index: int, text: bytes, error: str) -> Line:
-    """A line that begins like something else than an object: if it is JSON at all, it is none."""
+    """The finding for a line that does not begin like an object: other JSON, or no JSON."""
     try:
         _decode(text)
     except _NOT_JSON as reason:

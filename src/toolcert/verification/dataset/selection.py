@@ -1,4 +1,4 @@
-"""Which rows of a dataset are asked: by place, by tool, by tag, a sample, or the first so many."""
+"""Which rows of a dataset are asked: by line, tool or tag, as a sample, or up to a limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Selection(Value):
 
     spans: tuple[Span, ...] = ()
     tools: tuple[str, ...] = ()
-    """Patterns; a row is taken when one of its tools matches one of them."""
+    """Patterns; a row is chosen if any of its tools matches any of them."""
     tags: tuple[str, ...] = ()
     sample: int | None = None
     seed: int = 0
@@ -46,7 +46,7 @@ class Selection(Value):
         return chosen if self.limit is None else islice(chosen, self.limit)
 
     def total(self, dataset: Dataset) -> int | None:
-        """How many lines that are, where it can be said without reading them all as rows."""
+        """How many lines are chosen; None if only parsing every row would tell."""
         if self.tools or self.tags:
             return None
         if self.spans:
@@ -64,7 +64,7 @@ class Selection(Value):
                 yield line
 
     def _numbers(self, dataset: Dataset) -> Iterator[int]:
-        """The lines to sample from; they are read as rows only where a filter looks into them."""
+        """The numbers of the lines to sample from; rows are parsed only if a filter needs it."""
         if self.tools or self.tags:
             return (line.index for line in self._filtered(dataset))
         return (number for number, _ in dataset.source.lines() if not self.spans or self._in_spans(number))
@@ -78,7 +78,7 @@ class Selection(Value):
         return not self.tags or _any_matches(line.notes.tags, self.tags)
 
     def _sampled(self, numbers: Iterable[int]) -> set[int]:
-        """So many numbers, each equally likely: those with the smallest random marks, in memory of the sample only."""
+        """A uniform sample: the numbers with the smallest random marks. Memory grows with the sample only."""
         mark = random.Random(self.seed)  # noqa: S311 - a repeatable sample, not a secret
         marked = ((mark.random(), number) for number in numbers)
         return {number for _, number in heapq.nsmallest(self.sample or 0, marked)}

@@ -26,7 +26,7 @@ from toolcert.runs.files import output_errors
 
 STDIN = "-"
 HEAD = 1 << 16
-"""Bytes that are looked at."""
+"""Bytes at the start of a file that are examined."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\x00", b"\x00{", b"[\x00", b"\x00[")
 _ARRAY = re.compile(r"\[\s*(\{|\]|$)")
 _OPENED = re.compile(r'\{\s*\n\s*"')
@@ -34,7 +34,7 @@ _OPENED = re.compile(r'\{\s*\n\s*"')
 
 
 class Origin(Value):
-    """Where the first bytes come from, as far as a remedy depends on it."""
+    """Where the first bytes come from, as far as the remedy depends on it."""
 
     name: str
     unpack: str = ""
@@ -56,7 +56,7 @@ class Origin(Value):
 
 
 def refuse_other_forms(origin: Origin, head: bytes) -> None:
-    """Say what a dataset is that is no JSONL; a line of JSONL that is wrong is a finding, and no matter of this."""
+    """Refuse a dataset that is not JSONL and say what it is; a bad line in JSONL is a finding instead."""
     if head.startswith(_UTF16):
         remedy = origin.through("iconv -f UTF-16 -t UTF-8")
         raise InputError(f"{origin.shown} is UTF-16, not UTF-8.", remedy=remedy)
@@ -72,7 +72,7 @@ def _not_jsonl(origin: Origin, what: str, command: str) -> InputError:
 
 
 def _first_line_is_json(text: str) -> bool:
-    """Whether the first line is whole, and another follows: then it is only a bad line of many."""
+    """Whether the first line is complete and another follows: then the file is JSONL with a bad line."""
     line, _, rest = text.partition("\n")
     return bool(rest.strip()) and _end_of_value(line) == len(line.rstrip())
 
@@ -84,7 +84,7 @@ def _goes_over_lines(text: str) -> bool:
 
 
 def _end_of_value(text: str) -> int | None:
-    """Where the JSON value at the start of `text` ends; None where there is none, or it goes on."""
+    """Where the JSON value at the start of `text` ends; None if there is none or it is incomplete."""
     try:
         return json.JSONDecoder().raw_decode(text)[1]
     except (ValueError, RecursionError):
@@ -95,7 +95,7 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 17
-"""Large enough that reading costs no time of its own, small beside everything else."""
+"""Bytes per read: large enough for speed, small beside the rest of the memory used."""
 
 
 class Source:
@@ -104,7 +104,7 @@ class Source:
     def __init__(self, name: str) -> None:
         self.name = name
         self.digest: str | None = None
-        """SHA-256 of the uncompressed text, once it was read to its end."""
+        """SHA-256 of the uncompressed text; None until it was read to its end."""
         self.rows: int | None = None
         """Lines that are not blank, known at the same time."""
         self._path = Path(name)
@@ -140,12 +140,12 @@ class Source:
         return found
 
     def close(self) -> None:
-        """Remove what was kept of a stream."""
+        """Delete the copy of a stream."""
         if self._spooled is not None:
             self._spooled.close()
 
     def _kept(self) -> IO[bytes] | None:
-        """What can be read only once, on disk; None for a file, which is only tried."""
+        """A copy on disk of a stream, which can be read only once; None for a file, which is only opened."""
         if self.name == STDIN:
             return _spool(_standard_input())
         if self._path.is_dir():
@@ -157,7 +157,7 @@ class Source:
             self._unreadable("cannot be read", error)
 
     def _head(self) -> bytes:
-        """The first bytes; damage to the archive is told by whoever reads the lines."""
+        """The first bytes; a damaged archive is reported later, when its lines are read."""
         with self._open() as file:
             try:
                 return file.read(HEAD)
@@ -189,7 +189,7 @@ class Source:
 
 
 def _lines(file: IO[bytes], on_block: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
-    """The lines without their ends, cut out of blocks: a file's own readline looks at every byte by itself."""
+    """The lines without their ends, split from blocks: that is faster than the file's own readline."""
     begun: list[bytes] = []
     while block := file.read(_BLOCK):
         if on_block is not None:
@@ -217,7 +217,7 @@ def _standard_input() -> IO[bytes]:
 
 
 def _spool(stream: IO[bytes]) -> IO[bytes]:
-    """A stream on disk: it can be read twice, and a slow writer cannot hold up answers under way."""
+    """Copy a stream to disk: it can then be read twice, and a slow writer does not delay running requests."""
     with output_errors(Path(tempfile.gettempdir())):
         file = tempfile.NamedTemporaryFile(prefix="toolcert-dataset-")  # noqa: SIM115 - lives as long as the source
         shutil.copyfileobj(stream, file, _BLOCK)

@@ -1,4 +1,4 @@
-"""A verify run put together: dataset, plan, engine, run log and summary.
+"""Runs a verification: dataset, plan, engine, run log and summary.
 
 A run whose first rows all meet a lasting fault is stopped early; a dry run says what would be sent.
 """
@@ -48,7 +48,7 @@ from toolcert.verification.summary.tally import Tally, summarise, summary_of
 from toolcert.verification.verify_options import VerifyOptions, adapter_of
 
 ENOUGH = 20
-"""Rows in a row, from the first on, that fail for a reason no later row can be free of."""
+"""The run is stopped if this many rows, from the first on, all meet a fault that every later row would meet."""
 _LASTING = LASTING | {FaultKind.UNKNOWN_MODEL, FaultKind.CONFIGURATION}
 
 
@@ -83,8 +83,8 @@ def _reason(fault: Fault) -> NothingMeasuredError:
 
 
 AHEAD = 1
-"""Workers besides those the endpoint may answer at a time: one holds the next request ready, so that it goes out
-while the answer before it is judged. The session's limit still bounds what is under way."""
+"""Workers beyond the concurrency of the endpoint: one prepares the next request while an answer is judged. The session
+still limits the number of concurrent requests."""
 
 
 class VerifyRun(Value):
@@ -281,7 +281,7 @@ class VerifyJob:
 
 
 class DryRun(Value):
-    """A run that was planned and not made."""
+    """What a run would send."""
 
     endpoint: str
     url: str
@@ -294,11 +294,11 @@ class DryRun(Value):
     settled: int
     """Rows an earlier run in the same folder has measured already."""
     dataset: DatasetReport
-    """The chosen rows described, with what is wrong with them."""
+    """The description of the chosen rows, with their problems."""
 
 
 def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
-    """Go through the dataset as a run would, without asking anything or changing a file."""
+    """Read the dataset as a run would, without sending anything or changing a file."""
     plan = job.plan(None if folder is None else job.earlier(folder))
     requests = tokens = 0
     for case in plan.cases():

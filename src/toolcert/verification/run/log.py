@@ -74,10 +74,11 @@ class VerifyLog:
 
 
 def refuse_place_of_unmeasured(folder: Path) -> None:
-    """What is measured there would be cleared away by the next run of the folder around it."""
+    """The next run in the parent folder would delete what is measured there."""
     if folder.name == UNMEASURED and is_run(folder.parent):
         raise UsageError(
-            f"{folder} is where runs in {folder.parent} keep what measured nothing.", remedy="Choose another --output."
+            f"{folder} is reserved for runs in {folder.parent} that measured nothing.",
+            remedy="Choose another --output.",
         )
 
 

@@ -1,4 +1,4 @@
-"""The judgement of one row: form and expectation apart, faults of the vendor and of the dataset apart."""
+"""Judges one row: form and expectation separately, and problems of the dataset apart from faults of the vendor."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Row(Value):
     expected: Any = None
     """As written in the dataset."""
     problems: tuple[Finding, ...] = ()
-    """The dataset's own faults."""
+    """Problems of the dataset."""
     offered: tuple[str, ...] | None = None
-    """Names of the offered tools where they are known already."""
+    """Names of the offered tools, if known."""
 
     @property
     def expectation(self) -> Expected | None:
@@ -48,7 +48,7 @@ class Row(Value):
 
     @classmethod
     def of_case(cls, case: Case) -> Row:
-        """The row of a case that a plan made."""
+        """The row of a planned case."""
         extra = case.extra
         problems = extra.get("problems", ())
         return cls(
@@ -85,7 +85,7 @@ class Row(Value):
 
 
 def reply_of_completion(reply: Reply, adapter: ModelAdapter) -> Reply:
-    """The answer with the calls its text holds; its finish reason stays what the server said."""
+    """The answer with the calls from its text; the finish reason stays as the server sent it."""
     if not reply.readable or not reply.content:
         return reply
     found = adapter.extract_tool_calls_from_text(reply.content)
@@ -116,7 +116,7 @@ MAX_OFFERED = 16
 
 
 class ExpectationCheck(Value):
-    """How an answer stands to the row's own expectation."""
+    """Whether an answer meets the expectation of its row."""
 
     wanted: bool | None = None
     correct: bool | None = None
@@ -147,7 +147,7 @@ class RowJudge:
         return _record(row, _facts(row, exchange, reply, calls, met), outcome, reason, detail=detail, at=at)
 
     def _offer(self, request: Request) -> Offer:
-        """The offer of these very tools: a dataset hands out one list for all rows that offer the same."""
+        """The compiled schemas of these tools; rows with the same tools share one list, so its identity is the key."""
         tools = request.tools
         known = self._offers.get(id(tools))
         if known is not None and known[0] is tools:
@@ -160,7 +160,7 @@ class RowJudge:
 
 
 def refuse_row(row: Row, *problems: Finding) -> Record:
-    """The record of a line from which nothing can be asked, for a fault of its own or for `problems`."""
+    """The record of a line that cannot be asked, because of its own problems or of `problems`."""
     found = (*problems, *row.problems)
     reason = kind_of(found[0].code).title
     facts = RowFacts(index=row.index, content=row.content, attempts=0, tags=row.tags, id=row.id)
@@ -199,7 +199,7 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
 
 
 def read_answer(exchange: Exchange, adapter: ModelAdapter) -> Reply:
-    """The answer of a row; calls written into a raw completion are read out of it."""
+    """The answer of a row; of a raw completion, with the calls read from its text."""
     reply = read_reply(exchange)
     if exchange.request.kind is RequestKind.COMPLETIONS:
         return reply_of_completion(reply, adapter)
@@ -207,7 +207,7 @@ def read_answer(exchange: Exchange, adapter: ModelAdapter) -> Reply:
 
 
 def _merged(found: tuple[Finding, ...], problems: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The dataset's faults as the reader of the dataset put them, and the vendor's."""
+    """The findings of the vendor, and those of the dataset in the words of the dataset's reader."""
     if not problems:
         return found
     codes = {problem.code for problem in problems}
@@ -271,7 +271,7 @@ def _turns(request: Request) -> int:
 
 
 def _all_valid(calls: tuple[CallJudgement, ...]) -> bool | None:
-    """False when one call is invalid; None without calls or where the schemas cannot tell."""
+    """False if any call is invalid; None without calls or without usable schemas."""
     if not calls:
         return None
     verdicts = [call.valid for call in calls]

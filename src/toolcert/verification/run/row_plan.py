@@ -25,7 +25,7 @@ from toolcert.verification.verify_options import Shaping, adapter_of, completion
 
 
 class VerifyWork:
-    """Asks a row through the door its adapter wants; made from plain values, so that any process can."""
+    """Sends a row to /chat/completions or /completions, as its adapter needs, and judges the answer."""
 
     def __init__(self, shaping: Shaping) -> None:
         self._adapter = adapter_of(shaping)
@@ -42,7 +42,7 @@ class VerifyWork:
         except RenderError as error:
             return refuse_row(row, finding("dataset.not_rendered", str(error)))
         exchange = await session.ask(request, on_attempt=on_attempt)
-        await asyncio.sleep(0)  # whoever waits for the place at the endpoint goes first; judging can wait
+        await asyncio.sleep(0)  # the next request goes out before this answer is judged
         return self._judge.judge(row, _as_asked(exchange, request, case.body) if self._raw else exchange)
 
     def _request(self, body: JsonObject) -> Request:
@@ -50,7 +50,7 @@ class VerifyWork:
 
 
 def _as_asked(exchange: Exchange, rendered: Request, body: JsonObject) -> Exchange:
-    """The exchange of a rendered prompt with the row as its request, for it is judged by the row's tools."""
+    """The exchange of a rendered prompt with the row as its request: the row's tools judge it."""
     asked = Request(body=body, kind=RequestKind.COMPLETIONS)
     return msgspec.structs.replace(exchange, request=asked, sent=exchange.sent or rendered.body)
 
@@ -68,7 +68,7 @@ class VerifyPlan:
         earlier: Earlier | None = None,
         only_known: bool = False,
     ) -> None:
-        """With `only_known` no row is asked that the earlier run does not speak of."""
+        """With `only_known` only rows of the earlier run are asked."""
         self.dataset = dataset
         self.selection = selection or Selection()
         self.target = target_of(spec, shaping)
@@ -106,7 +106,7 @@ class VerifyPlan:
         problems = line.findings
         if occurrence > 1:
             key = f"{key}~{occurrence}"
-        if occurrence > 1 and body is not None:  # of a line that cannot be asked, it says nothing that it is repeated
+        if occurrence > 1 and body is not None:  # that an unreadable line is repeated is no news
             problems = (*problems, finding("dataset.duplicate", f"asks the same as line {first}"))
         if problems:
             extra["problems"] = problems
@@ -120,7 +120,7 @@ class VerifyPlan:
         )
 
     def _identify(self, line: Line, body: JsonObject | None) -> tuple[str, JsonObject]:
-        """The key of a row, and what is kept of it for its judgement."""
+        """The key of a row, and the facts that its judgement needs."""
         if line.body is None or body is None:
             return f"{self.target}-{digest(line.text)}", {}
         content = content_hash(line.body, line.toolset.digest)
@@ -138,5 +138,5 @@ class VerifyPlan:
 
 
 def target_of(spec: EndpointSpec, shaping: Shaping) -> str:
-    """What all keys of a run begin with: records of another endpoint, model or setting begin differently."""
+    """The start of all keys of a run; another endpoint, model or setting gives another."""
     return target_hash(spec, msgspec.to_builtins(shaping))

@@ -1,4 +1,4 @@
-"""The figures of parts of a run: by likeness of rows, by time, by tool and by slice."""
+"""Figures for parts of a run: by kind of row, by time, by tool and by slice."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from toolcert.core.statistics import Rate
 from toolcert.verification.summary.figures import Moment, SliceLine, ToolLine
 
 MOST_KINDS = 1024
-"""Kinds held back before they are counted, so that a run where every row differs stays within bounds."""
+"""Kinds that are collected before they are counted; bounds the memory if every row differs."""
 
 
 class Kind(NamedTuple):
-    """All that is counted of an answered row, and nothing that is its own."""
+    """The countable facts of an answered row; rows with equal facts are counted together."""
 
     called: bool | None
     finish: str | None
@@ -48,20 +48,20 @@ class Kinds:
         self._rows: dict[tuple[object, ...], int] = {}
 
     def add(self, record: Record, row: RowFacts) -> bool:
-        """Take a row in; True when it is time to count."""
+        """Add a row; True if the kinds must be counted now."""
         kind = (*_of_row(row), record.codes, record.outcome is Outcome.PASSED)
         self._rows[kind] = self._rows.get(kind, 0) + 1
         return len(self._rows) >= MOST_KINDS
 
     def take(self) -> list[tuple[Kind, int]]:
-        """The kinds with their numbers, and begin anew."""
+        """Return the kinds with their numbers of rows, and start over."""
         counted = [(Kind._make(kind), rows) for kind, rows in self._rows.items()]
         self._rows = {}
         return counted
 
 
 MOST_STRETCHES = 120
-"""Stretches kept: as many as a chart can show; beyond it, neighbours are merged."""
+"""Time intervals that are kept, as many as a chart can show; beyond that, neighbours are merged."""
 
 
 class _Stretch:
@@ -77,7 +77,7 @@ class _Stretch:
 
 
 class Moments:
-    """Records by the time they ended; the width of a stretch doubles as a run grows."""
+    """Counts records by the time they ended, in intervals whose width doubles as the run grows."""
 
     def __init__(self) -> None:
         self.width = 1
@@ -87,7 +87,7 @@ class Moments:
 
     @property
     def seconds(self) -> float | None:
-        """From the first request to the last record; None where no times are known, as of older results."""
+        """Seconds from the first request to the last record; None if no times are known, as for older results."""
         return self._last - self._first if self._last > 0 else None
 
     def add(self, record: Record) -> None:
@@ -110,7 +110,7 @@ class Moments:
             stretch.not_measured += 1
 
     def result(self) -> tuple[Moment, ...]:
-        """The stretches in order, from the first record on."""
+        """The intervals in order."""
         if not self._stretches:
             return ()
         start = min(self._stretches)
@@ -137,7 +137,7 @@ class Moments:
         return stretch
 
     def _widen(self, current: _Stretch) -> _Stretch:
-        """Merge neighbours two by two; returns where `current` went."""
+        """Merge neighbours in pairs and return the new place of `current`."""
         self.width *= 2
         merged: dict[int, _Stretch] = {}
         where = current
@@ -156,7 +156,7 @@ def _mean(total: float, number: int) -> float | None:
 
 
 MOST_TOOLS = 1000
-"""Tools counted one by one; a dataset with more shows them as one line."""
+"""Tools that are counted individually; the others share one line."""
 OTHER_TOOLS = "(others)"
 
 
@@ -201,7 +201,7 @@ class ToolTallies:
     def _called(self, tool: _Tool, kind: Kind, rows: int) -> None:
         tool.called += rows
         if kind.valid is False and len(set(kind.names)) == 1:
-            # With calls of several tools in one answer the reasons cannot be told apart here.
+            # If an answer calls several tools, it is unknown which of them a reason belongs to.
             for bucket in kind.buckets:
                 tool.buckets[bucket] += rows
 
@@ -228,7 +228,7 @@ def _tool_line(name: str, tool: _Tool) -> ToolLine:
 
 SLICE_KINDS = ("tool", "n_tools", "turns", "stream", "tag")
 MOST_VALUES = 1000
-"""Values of one kind counted one by one; the rest are counted together."""
+"""Values of a slice that are counted individually; the others are counted together."""
 OTHERS = "(others)"
 _STEPS = ((8, None), (16, "9 to 16"), (32, "17 to 32"), (64, "33 to 64"))
 _LARGEST = "65 and more"
@@ -251,7 +251,7 @@ class _Part:
 
 
 class Slices:
-    """Counts per kind of slice and value."""
+    """Counts for each slice and value."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[str, str], _Part] = {}

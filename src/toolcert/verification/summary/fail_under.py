@@ -17,7 +17,7 @@ _KEY = f'"{OWN_KEY}"'.encode()
 
 
 def require_expectations(gates: tuple[Gate, ...], name: str, any_expects: Callable[[], bool]) -> None:
-    """A gate on what rows expect is a mistake where no row of `name` expects anything."""
+    """Refuse a gate on expectations if no row of `name` has one."""
     names = [gate.name for gate in gates if gate.name in _NEED_EXPECTATIONS]
     if names and not any_expects():
         raise UsageError(
@@ -27,13 +27,13 @@ def require_expectations(gates: tuple[Gate, ...], name: str, any_expects: Callab
 
 
 def any_expectation(dataset: Dataset) -> bool:
-    """Whether a row says what it expects; only lines that name our key are read."""
+    """Whether any row has an expectation; only lines with the key `toolcert` are parsed."""
     marked = (line for line in dataset.source.lines() if _KEY in line[1])
     return any(dataset.read(number, text).notes.expected is not None for number, text in marked)
 
 
 def missed_gates(gates: tuple[Gate, ...], summary: VerifySummary) -> Iterator[str]:
-    """Why each gate that is not met is not; a part of the rows can meet none."""
+    """Say why each missed gate is missed; an incomplete run meets none."""
     if gates and summary.incomplete:
         yield incomplete_words(summary)
     figures = {"schema": summary.valid, "trigger": summary.trigger, "correct": summary.correct}
@@ -44,7 +44,7 @@ def missed_gates(gates: tuple[Gate, ...], summary: VerifySummary) -> Iterator[st
 
 
 def found_gates(fail_on: Sequence[str], summary: VerifySummary) -> Iterator[str]:
-    """Why each finding of the vendor that the user will not accept closes a gate."""
+    """Say which findings of --fail-on the vendor has."""
     for line in summary.vendor:
         if rules_out(fail_on, line.code, line.severity):
             yield f"{line.code} ({line.severity}) in {plural(line.rows, 'row')}: {line.title}"

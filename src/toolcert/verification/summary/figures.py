@@ -1,4 +1,4 @@
-"""What a verify run says, as values: the one input of every report about it."""
+"""The summary of a verify run as values; every report is made from it alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolcert.core.values import Value
 
 
 class Rows(Value):
-    """Rows by what became of them; each line of the dataset is in `lines`, each answer in `answered`."""
+    """Rows by outcome; `lines` counts every line of the dataset, `answered` every answer."""
 
     lines: int = 0
     sent: int = 0
@@ -19,7 +19,7 @@ class Rows(Value):
     """Answers with structured calls, whatever their finish reason says."""
     in_text: int = 0
     unreadable: int = 0
-    """Answers that are not of the protocol."""
+    """Answers that do not follow the protocol."""
     valid: int = 0
     """Answers whose calls all satisfy their schemas."""
     invalid: int = 0
@@ -53,7 +53,7 @@ class FindingLine(Value):
 
 
 class Times(Value):
-    """Seconds of one kind, each percentile within half a percent."""
+    """Percentiles of a time in seconds, each within half a percent."""
 
     label: str
     count: int
@@ -68,17 +68,17 @@ class Times(Value):
 
 
 class Moment(Value):
-    """A stretch of the run."""
+    """An interval of the run."""
 
     start: float
     """Seconds after the first record."""
     width: float = 1.0
-    """Seconds it lasts."""
+    """Its length in seconds."""
     answered: int = 0
     retried: int = 0
     not_measured: int = 0
     first_token: float | None = None
-    """Mean over the stretch."""
+    """Mean over the interval."""
     seconds: float | None = None
     """Mean time of a whole answer."""
 
@@ -95,7 +95,7 @@ class ToolLine(Value):
     """Of its calls, those that satisfy the schema."""
     p50: float | None = None
     main: str = ""
-    """The reason most of its invalid calls have."""
+    """The most frequent reason of its invalid calls."""
 
 
 class SliceLine(Value):
@@ -112,7 +112,7 @@ class SliceLine(Value):
 
 
 class Traffic(Value):
-    """What the run cost."""
+    """Requests, tokens and time of the run."""
 
     requests: int = 0
     retried: int = 0
@@ -120,26 +120,26 @@ class Traffic(Value):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float | None = None
-    """From the first request to the last answer, pauses between taken-up runs included."""
+    """From the first request to the last answer, including pauses before the run was resumed."""
     per_second: float | None = None
 
 
 class VerifySummary(Value):
-    """All that is said about a verify run."""
+    """The summary of a verify run."""
 
     run: str
     toolcert: str
     started_at: float
     headline: str
-    """The sentence that decides."""
+    """The verdict in one sentence."""
     lines: tuple[str, ...] = ()
-    """What to know next."""
+    """Further sentences for people."""
     finished_at: float | None = None
     interrupted: bool = False
     planned: int | None = None
-    """Rows the run set out to ask, where that is known."""
+    """Rows that the run was to ask, if known."""
     incomplete: bool = False
-    """Interrupted, killed, or still going on: rows are missing in every figure."""
+    """Interrupted, killed or still running: rows are missing from every figure."""
     endpoint: str = ""
     base_url: str = ""
     key_env: str | None = None
@@ -156,23 +156,23 @@ class VerifySummary(Value):
     valid_calls: Rate = Rate()
     """Of all calls that can be judged: schema accuracy per call."""
     trigger: Rate = Rate()
-    """Of the answered rows that say whether they expect a call, those where it is so."""
+    """Of the answered rows that expect a call or none, those that got it."""
     correct: Rate = Rate()
-    """Of the answered rows that say what they expect, those that got it."""
+    """Of the answered rows with an expectation, those that meet it."""
     if_missing_were_wrong: Rate = Rate()
     """Schema accuracy per response in the worst case: every row not measured counted as invalid."""
     finish: dict[str, int] = {}
     """Answers by finish reason; `none` where there was none."""
     finish_with_calls: dict[str, int] = {}
-    """The same, of answers with calls only: payload and reason are two facts."""
+    """The same for answers with calls only: a server may send calls with another finish reason."""
     failed_by: dict[str, int] = {}
-    """Failed rows by their first error, `expectation` where only the row's own was missed."""
+    """Failed rows by their first error; `expectation` if only the row's expectation was missed."""
     not_measured_by: dict[str, int] = {}
     """Rows without a measurement by cause."""
     unsupported_by: dict[str, int] = {}
-    """Rows that the server says it cannot answer, by its words."""
+    """Rows that the server refuses as not supported, by its message."""
     not_asked: dict[str, int] = {}
-    """Rows that were not reached, by reason; asked when the run is taken up."""
+    """Rows that were not asked, by reason; they are asked when the run is resumed."""
     buckets: dict[str, int] = {}
     """Calls that are not simply valid, by reason."""
     vendor: tuple[FindingLine, ...] = ()

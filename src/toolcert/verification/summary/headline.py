@@ -17,7 +17,7 @@ USABLE = 0.9
 
 
 class Level(StrEnum):
-    """What the figures make of a run."""
+    """The level of a run."""
 
     FIT = "Fit for agents"
     CARE = "Usable with care"
@@ -25,14 +25,14 @@ class Level(StrEnum):
 
 
 def headline(summary: VerifySummary) -> str:
-    """One sentence that decides; what it says of a part is not said of the whole."""
+    """The verdict in one sentence; an incomplete run is called so."""
     if not summary.incomplete:
         return _decision(summary)
     return f"{incomplete_words(summary)} So far: {_decision(summary)}"
 
 
 def incomplete_words(summary: VerifySummary) -> str:
-    """How much of a run there is that was not finished."""
+    """How many rows of an incomplete run were asked."""
     rows = summary.rows
     whole = f"{count(rows.sent)} of {_rows(summary.planned)}" if summary.planned else f"only {_rows(rows.sent)}"
     return f"Incomplete: {whole} {'was' if (summary.planned or rows.sent) == 1 else 'were'} asked."
@@ -64,7 +64,7 @@ def _why_nothing(summary: VerifySummary) -> str:
 
 
 def deciding(summary: VerifySummary) -> tuple[str, Rate]:
-    """The share that decides, and of what: of valid calls, unless other errors weigh more."""
+    """The rate that decides, in words: valid calls, unless other errors are more frequent."""
     if _level(summary.valid) is _reached(summary):
         return "valid", summary.valid
     return "without error", _sound(summary)
@@ -86,7 +86,7 @@ def _sound(summary: VerifySummary) -> Rate:
 
 
 def next_lines(summary: VerifySummary) -> tuple[str, ...]:
-    """What to know next."""
+    """Further sentences for people."""
     return tuple(_next_lines(summary))
 
 
@@ -98,14 +98,14 @@ def interval(share: Rate) -> str:
 
 
 def level(summary: VerifySummary) -> Level | None:
-    """What the figures make of a run; None where they say nothing, or not all of it."""
+    """The level of a run; None if it is incomplete or nothing can be judged."""
     if summary.incomplete or summary.nothing_measured or not summary.valid.n:
         return None
     return _reached(summary)
 
 
 def _reached(summary: VerifySummary) -> Level:
-    """The worse of two: valid calls, and answers without any error."""
+    """The level of the lower of two rates: valid calls, and answers without any error."""
     return _level(min(summary.valid, _sound(summary), key=lambda share: share.value or 0.0))
 
 
@@ -129,7 +129,8 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         yield f"{_rows(rows.unsupported)} refused as not supported; most often ({count(alike)}): {reason}"
     if rows.not_measured:
         worst_case = _percent(summary.if_missing_were_wrong)
-        yield f"{_rows(rows.not_measured)} could not be measured, outside every rate; were all invalid: {worst_case}."
+        unmeasured = f"{_rows(rows.not_measured)} could not be measured and {'is' if rows.not_measured == 1 else 'are'}"
+        yield f"{unmeasured} in no rate; {worst_case} valid if every unmeasured row failed."
     for reason, unasked in summary.not_asked.items():
         yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason.rstrip('.')}."
     faults = sum(line.rows for line in summary.of_dataset)

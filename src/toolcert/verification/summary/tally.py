@@ -1,4 +1,4 @@
-"""From records to the summary: a run counted record by record, in memory that does not grow with it."""
+"""Counts a run record by record and makes its summary; memory does not grow with the run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from toolcert.verification.summary.figures import Example, FindingLine, Rows, Ti
 from toolcert.verification.summary.headline import headline, next_lines
 
 EMPTY_IS_FINE = "args.empty"
-"""Empty arguments for a tool without parameters: noted, and not the vendor's fault."""
+"""Empty arguments for a tool without parameters: a note, not a fault of the vendor."""
 MAX_NAMES = 200
-"""Distinct names, fingerprints or reasons counted one by one; a hostile server could send a new one each time."""
+"""Distinct names, fingerprints or reasons that are counted; a hostile server could send a new one each time."""
 
 
 class FindingTally:
@@ -43,14 +43,14 @@ class FindingTally:
         return len(self.examples) < EXAMPLES or row < max(self.examples)
 
     def show(self, example: Example) -> None:
-        """Take an example in, and let the last one go."""
+        """Add an example and drop the last one if there are too many."""
         self.examples[example.row] = example
         if len(self.examples) > EXAMPLES:
             del self.examples[max(self.examples)]
 
 
 class Tally:
-    """All figures of a run; a handler of events, or fed with the records of a finished run."""
+    """Counts all figures of a run, from its events or from the records of a finished run."""
 
     def __init__(self) -> None:
         self.outcomes: Counter[Outcome] = Counter()
@@ -109,13 +109,13 @@ class Tally:
         return any(tally is None or tally.wants(head.row.index) for tally in known)
 
     def settle(self) -> Tally:
-        """Count what was held back; figures are whole after this."""
+        """Count the rows that were collected by kind; only then are the figures complete."""
         for kind, rows in self._kinds.take():
             self._count_kind(kind, rows)
         return self
 
     def _count_answer(self, record: Record, row: RowFacts) -> None:
-        """What is the row's own is counted now, the rest with the rows that look like it."""
+        """Count tokens and times now, and the rest together with rows of the same kind: that is much faster."""
         self.prompt_tokens += row.prompt_tokens or 0
         self.completion_tokens += row.completion_tokens or 0
         if row.seconds is not None:
@@ -180,7 +180,7 @@ def _first_error(codes: tuple[str, ...]) -> str:
 
 
 def _place(code: str, record: Record) -> tuple[bool, str]:
-    """Whose fault a finding is, with its code."""
+    """Whether a finding is the dataset's, and its code."""
     fine = code == EMPTY_IS_FINE and record.row is not None and record.row.valid is not False
     return fine or code.startswith(DATASET), code
 
@@ -210,7 +210,7 @@ def summarise(folder: Path) -> VerifySummary:
 
 
 def tally_of(reader: RunReader) -> Tally:
-    """Count a run log, reading evidence only where it becomes an example."""
+    """Count a run log; evidence is decoded only for examples."""
     tally = Tally()
 
     def needed(line: bytes) -> Record:
@@ -223,7 +223,7 @@ def tally_of(reader: RunReader) -> Tally:
 
 
 def summary_of(tally: Tally, manifest: Manifest) -> VerifySummary:
-    """What the counts of a run say."""
+    """The summary of the counts."""
     tally.settle()
     summary = _with_shares(_with_counts(_about(manifest), tally), tally.rows)
     summary = msgspec.structs.replace(summary, incomplete=_incomplete(summary))
@@ -319,7 +319,7 @@ def _rows(tally: Tally) -> Rows:
 
 
 def _finding_lines(tally: Tally, *, of_dataset: bool) -> tuple[FindingLine, ...]:
-    """Worst and most frequent first; transport is no finding about the vendor and has its own counts."""
+    """Findings, worst and most frequent first; transport faults are counted elsewhere."""
     lines = [
         _finding_line(code, found)
         for (dataset, code), found in tally.findings.items()
