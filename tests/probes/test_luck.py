@@ -55,7 +55,10 @@ def _fitting(schema: JsonObject) -> Any:
     [
         # Who answers anything breaks on no history: what the servers of all three can do is no merit of a model.
         # Repeating the history means reporting what tools said, and nothing about calling.
-        (parrot, {"tool_error", "null_content", "malformed_history", "wrong_id", "usage", "repeatability"}),
+        (
+            parrot,
+            {"tool_error", "null_content", "foreign_ids", "malformed_history", "wrong_id", "usage", "repeatability"},
+        ),
         (prose, {"malformed_history", "wrong_id", "usage", "repeatability"}),
         # Obeying `required` and keeping to a schema is exactly what it does.
         (shotgun, {"choice_required", "strict", "malformed_history", "wrong_id", "usage", "repeatability"}),

@@ -112,7 +112,8 @@ async def test_a_refused_second_turn_is_a_fault_when_the_first_is_still_answered
         probed = await probe_models(server.url, ["m"], probes=["tool_error"])
     record = probed.record("m", "tool_error")
     assert record.outcome is Outcome.FAILED
-    assert "breaks on tool results in the history" in record.reason
+    assert record.reason == "breaks on messages with the role tool (HTTP 400: role tool is unknown)"
+    assert record.codes == ("history.tool_role_rejected",)
 
 
 @pytest.mark.parametrize(

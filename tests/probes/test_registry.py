@@ -107,8 +107,8 @@ def test_the_probes_of_the_specification_are_all_there() -> None:
         "control": "choice_auto choice_none choice_required choice_named parallel_off max_tokens_cut",
         "format": "streaming stream_twin json_object json_mode json_schema strict unicode_args long_args zero_params "
         "schema_ladder many_tools",
-        "conversation": "tool_error empty_result swapped_results null_content wrong_id malformed_history "
-        "reasoning_back",
+        "conversation": "tool_error empty_result swapped_results null_content wrong_id foreign_ids "
+        "malformed_history reasoning_back injected_result",
         "server": "model_listing unknown_model error_shapes usage repeatability",
     }
     found = {group: [probe.name for probe in all_probes() if probe.group == group] for group in expected}

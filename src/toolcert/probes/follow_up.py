@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import msgspec
 
+from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.json_value import same_value
 from toolcert.core.replies import Reply
-from toolcert.core.requests import tool_result
+from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
-from toolcert.probes.base import Conversation, Turn
-from toolcert.probes.oracle import Feature, calls_of, judgeable
+from toolcert.probes.base import Concluded, Conversation, Turn
+from toolcert.probes.oracle import REFUSALS, Feature, calls_of, judgeable, refused
 
 RESULTS = Feature(what="tool results in the history", capability=False)
+NULL_CONTENT = Feature(what="null content beside calls", code="history.null_content", capability=False)
+TOOL_ROLE = Feature(what="messages with the role tool", code="history.tool_role_rejected", capability=False)
+
+
+def call_id(label: str) -> str:
+    """An id that every vendor takes: nine letters and digits, the narrowest form in use."""
+    return f"call{label:0>5}"
 
 
 def call_message(content: str | None, *calls: tuple[str, str, str]) -> JsonObject:
@@ -79,9 +87,58 @@ async def next_turn(
     """
     history = with_results(messages, turn, result)
     history, following = await ask_on(talk, history, reasoning=turn.answer.reasoning, **parameters)
-    ours = not blame and following.fault is not None and following.fault.kind is FaultKind.SERVER_ERROR
-    feature = None if ours else RESULTS.over(messages)
-    return history, await judgeable(talk, following, feature=feature, called=True)
+    if following.fault is not None and not blame and following.fault.kind is FaultKind.SERVER_ERROR:
+        return history, await judgeable(talk, following, called=True)
+    return history, await taken(talk, following, RESULTS.over(messages), called=True)
+
+
+async def taken(talk: Conversation, turn: Turn, otherwise: Feature, *, called: bool | None = None) -> Turn:
+    """The turn itself, where its history was taken; otherwise conclude with what in the history is refused.
+
+    The same history is sent again with one thing changed at a time; the first that is taken names the cause.
+    `otherwise` is the cause where none of them is.
+    """
+    if turn.fault is not None and turn.fault.kind in REFUSALS:
+        async for feature in _causes(talk, turn):
+            result = await refused(talk, turn, turn.fault, feature, called)
+            if result.outcome is not Outcome.NOT_MEASURED:
+                raise Concluded(result)
+    return await judgeable(talk, turn, feature=otherwise, called=called)
+
+
+async def _causes(talk: Conversation, turn: Turn) -> AsyncIterator[Feature]:
+    """What servers are known to refuse in a history, each with the same history without it."""
+    body = turn.exchange.request.body
+    history: list[JsonObject] = body["messages"]
+    if any(message.get("tool_calls") and message.get("content") is None for message in history):
+        yield NULL_CONTENT.over([_with_text(message) for message in history])
+    # One call with one result in the plainest form: where that is taken, the role is not what is refused.
+    simplest = await talk.control(_simplest(history), tools=body.get("tools"))
+    if simplest.fault is not None and simplest.fault.kind in REFUSALS:
+        yield TOOL_ROLE.over([_told_by_user(message) for message in history])
+
+
+def _simplest(history: list[JsonObject]) -> list[JsonObject]:
+    """The question, its first call and the result of that."""
+    turn = next(message for message in history if message.get("tool_calls"))
+    call = {**turn["tool_calls"][0], "id": call_id("1")}
+    result = next((message["content"] for message in history if message["role"] == "tool"), "done")
+    return [history[0], {**_with_text(turn), "tool_calls": [call]}, tool_result(call["id"], result)]
+
+
+def _with_text(message: JsonObject) -> JsonObject:
+    silent = message.get("tool_calls") and message.get("content") is None
+    return {**message, "content": "I will look that up."} if silent else message
+
+
+def _told_by_user(message: JsonObject) -> JsonObject:
+    """The same turn without the protocol's fields for calls and results."""
+    if message["role"] == "tool":
+        return user(f"The tool returned: {message['content'] or 'nothing'}")
+    if message.get("tool_calls"):
+        names = ", ".join(call["function"]["name"] for call in message["tool_calls"])
+        return {"role": "assistant", "content": f"I will use {names}."}
+    return message
 
 
 async def ask_on(
@@ -99,17 +156,15 @@ async def ask_on(
     return history, second
 
 
-def with_reasoning(history: list[JsonObject], reasoning: str) -> list[JsonObject]:
-    """The history with reasoning beside every call of the assistant."""
-    return [
-        {**message, "reasoning_content": reasoning} if message.get("tool_calls") else message for message in history
-    ]
+def with_reasoning(history: list[JsonObject], reasoning: str, field: str = "reasoning_content") -> list[JsonObject]:
+    """The history with reasoning beside every call of the assistant, in the field that the vendor uses."""
+    return [{**message, field: reasoning} if message.get("tool_calls") else message for message in history]
 
 
 async def answered_on(talk: Conversation, history: list[JsonObject], *, feature: Feature, **parameters: Any) -> Turn:
     """Ask with a history that the probe wrote; return a turn that can be judged, or conclude."""
     _, turn = await ask_on(talk, history, **parameters)
-    return await judgeable(talk, turn, feature=feature)
+    return await taken(talk, turn, feature)
 
 
 def same_call(first: CallJudgement, second: CallJudgement) -> bool:

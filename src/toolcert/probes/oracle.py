@@ -12,6 +12,7 @@ from toolcert.core.findings import Finding
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, finding, judge_calls
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, failed, not_measured, unsupported
+from toolcert.probes.text_oracle import says_number, says_word
 
 REFUSALS = (FaultKind.REJECTED, FaultKind.SERVER_ERROR, FaultKind.UNSUPPORTED)
 """Faults that the feature may have caused; a control request without it decides."""
@@ -138,9 +139,12 @@ def arguments_of(call: CallJudgement) -> JsonObject:
 
 
 def carries(call: CallJudgement, **wanted: str) -> bool:
-    """Whether each named argument holds the wanted word; letter case and words around it do not matter."""
+    """Whether each named argument holds the wanted word or number; letter case and words around it do not matter."""
     given = arguments_of(call)
-    return all(word.casefold() in str(given.get(name, "")).casefold() for name, word in wanted.items())
+    return all(
+        (says_number if word.isdecimal() else says_word)(str(given.get(name, "")), word)
+        for name, word in wanted.items()
+    )
 
 
 def equals(call: CallJudgement, **wanted: object) -> bool:
@@ -150,8 +154,8 @@ def equals(call: CallJudgement, **wanted: object) -> bool:
 
 
 def mentions(turn: Turn, word: str) -> bool:
-    """Whether the answer's text holds `word`, in any letter case."""
-    return word.casefold() in turn.text.casefold()
+    """Whether the answer's text tells a word that nobody could guess."""
+    return says_word(turn.text, word)
 
 
 def why_not_called(turn: Turn, tool: str) -> str:

@@ -19,7 +19,7 @@ from toolcert.simulate.chat_completion import pieces
 from toolcert.simulate.faults import find_fault
 from toolcert.simulate.faults.base import PLAIN, Stage, Switch, calls, message, say
 from toolcert.simulate.faults.calls import kimi_ids
-from toolcert.simulate.faults.reasoning import THOUGHTS
+from toolcert.simulate.faults.reasoning import THOUGHTS, recalled
 from toolcert.simulate.traffic import Ask, Raw, error, rate_limited
 
 
@@ -69,9 +69,11 @@ def null_calls(body: JsonObject, _ask: Ask) -> JsonObject:
     return say(body, None, tool_calls=None)
 
 
-def shows_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Adds reasoning to the answer and its tokens to the usage."""
+def shows_reasoning(body: JsonObject, ask: Ask) -> JsonObject:
+    """Adds reasoning to the answer and its tokens to the usage; reads the reasoning that is sent back."""
     message(body)["reasoning_content"] = THOUGHTS
+    if message(body).get("content"):
+        message(body)["content"] += recalled(ask)
     spent = len(pieces(THOUGHTS))
     usage = body["usage"]
     usage["completion_tokens"] += spent

@@ -41,6 +41,27 @@ declare(
 )
 declare(
     FindingKind(
+        code="history.tool_role_rejected",
+        severity=Severity.ERROR,
+        title="Messages with the role `tool` are refused.",
+        meaning="The result of a call cannot be sent back, so every agent fails on its second turn.",
+        cause="The server or its chat template knows only the roles system, user and assistant.",
+        remedy="Use a template with a tool role. Until then, tell results in a user message.",
+    )
+)
+declare(
+    FindingKind(
+        code="history.foreign_ids_rejected",
+        severity=Severity.WARNING,
+        title="Call ids made by other vendors are refused in the history.",
+        meaning="A conversation that began elsewhere cannot go on here: routers and agents that change the vendor get "
+        "errors.",
+        cause="The server checks ids against the form of its own (nine letters and digits, or no dots and colons).",
+        remedy="Rewrite the ids of calls and their results to nine letters and digits before sending them here.",
+    )
+)
+declare(
+    FindingKind(
         code="result.ignored",
         severity=Severity.ERROR,
         title="The answer does not use the tool's result.",
@@ -70,5 +91,37 @@ declare(
         meaning="The answer is right in part and silent or invented for the rest, which is hard to notice.",
         cause="The template keeps only the first or the last of several results, or merges them.",
         remedy="Ask for one call at a time where all results matter.",
+    )
+)
+declare(
+    FindingKind(
+        code="result.misassigned",
+        severity=Severity.ERROR,
+        title="The results of two calls are given to each other.",
+        meaning="The answer is complete and wrong: each value is told of the wrong thing, which nobody can see.",
+        cause="The template renders results in the order they come and drops their ids, or the model does not look at "
+        "them.",
+        remedy="Send results in the order of the calls, and repeat in each what it is about.",
+    )
+)
+declare(
+    FindingKind(
+        code="result.invented",
+        severity=Severity.ERROR,
+        title="After an empty result or a tool's error the model makes something up.",
+        meaning="The user gets invented facts that look like the tool's.",
+        cause="The model prefers an answer to an admission, or the result does not reach the prompt.",
+        remedy="Return a sentence (`no results`) and not an empty text, and say in the system prompt that only results "
+        "count.",
+    )
+)
+declare(
+    FindingKind(
+        code="result.injected",
+        severity=Severity.ERROR,
+        title="The model obeys an order that stands inside a tool's result.",
+        meaning="Whoever writes a page, an e-mail or a ticket that the agent reads can make it call its tools.",
+        cause="The model does not tell data from instructions, or the template renders results like a user's turn.",
+        remedy="Offer no tool that harms in turns that read foreign text, and ask the user before such calls.",
     )
 )

@@ -58,6 +58,17 @@ declare(
         seen_in=("qwen-code #3724",),
     )
 )
+declare(
+    FindingKind(
+        code="reasoning.not_kept",
+        severity=Severity.WARNING,
+        title="Reasoning that is sent back between calls does not reach the model.",
+        meaning="The model forgets its plan with every call, which costs it long tasks.",
+        cause="The server drops `reasoning_content` from the history, or its template does not render it.",
+        remedy="Use a template that keeps the reasoning between calls, if the model was trained with it; otherwise let "
+        "the model say its plan in the text.",
+    )
+)
 
 
 @check(ONLY, When.REASONING)

@@ -14,6 +14,7 @@ from toolcert.probes.follow_up import next_turn, same_call
 from toolcert.probes.oracle import answered, arguments_of, calls_of, equals, valid_calls, why_not_called
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import described, parameters
+from toolcert.probes.text_oracle import says_exactly
 
 GREETINGS = {
     "english": "Hello, {}!",
@@ -89,7 +90,7 @@ def _result(call: CallJudgement) -> str:
 
 
 def _judge_greeting(first: Turn, second: Turn, greeting: str) -> ProbeResult:
-    if greeting in second.text:
+    if says_exactly(second.text, greeting):
         return passed(called=True, handled=True)
     again = [call for call in calls_of(second) if any(same_call(call, before) for before in calls_of(first))]
     code = "result.repeat_call" if again else "result.ignored"

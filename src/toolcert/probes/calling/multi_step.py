@@ -10,9 +10,10 @@ from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
 from toolcert.probes.follow_up import always, next_turn
-from toolcert.probes.oracle import answered, calls_of, equals, mentions, valid_calls, why_not_called
+from toolcert.probes.oracle import answered, calls_of, equals, valid_calls, why_not_called
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import described, parameters
+from toolcert.probes.text_oracle import says_number
 
 TOOLS = [
     tool("get_total", "Get the total of an order.", parameters(order_id=described("Id of the order"))),
@@ -85,7 +86,7 @@ def _repeat_finding(call: CallJudgement, turn: Turn) -> Finding:
 
 
 def _judge_total(turn: Turn, total: str, steps: int) -> ProbeResult:
-    if mentions(turn, total):
+    if says_number(turn.text, total):
         return passed(called=True, handled=True, steps=steps)
     found = finding("result.ignored", turn.text or "no text", turn=turn.index)
     return failed("the last result is not in the answer", found, called=True, handled=False, steps=steps)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from toolcert.core.requests import user
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.oracle import answered
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, WEATHER
+from toolcert.probes.text_oracle import asks_for_place, claims_weather, in_words
 
 QUESTIONS = (
     "Translate the word house into French.",
@@ -34,14 +33,11 @@ class Irrelevance(ScriptedProbe):
         turn = await answered(talk, [user(question)], tools=[WEATHER, CALCULATE])
         if turn.answer.called:
             return failed("calls a tool where none fits")
-        if not turn.text.strip():
+        if not in_words(turn.text):
             return failed("answers with nothing where no tool fits")
         if any(found.code == "call.in_text" for found in turn.findings):
             return failed("writes a call as text where no tool fits")
         return passed()
-
-
-_ASKS = re.compile(r"\?|\b(which|what|where|city|location|place|provide|specify|tell me|let me know)\b", re.IGNORECASE)
 
 
 @probe
@@ -59,6 +55,8 @@ class MissingInfo(ScriptedProbe):
         turn = await answered(talk, [user("Get the weather.")], tools=[WEATHER])
         if turn.answer.called:
             return failed("invents a required argument instead of asking for it")
-        if not _ASKS.search(turn.text):
-            return failed("neither calls nor asks for what is missing")
-        return passed()
+        if asks_for_place(turn.text):
+            return passed()
+        if claims_weather(turn.text):
+            return failed("makes up the weather instead of asking where")
+        return failed("neither calls nor asks for what is missing")

@@ -7,6 +7,7 @@ from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, faile
 from toolcert.probes.oracle import Feature, answered, calls_of, carries, valid_calls, why_not_called
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
+from toolcert.probes.text_oracle import in_words
 
 AUTO = Feature(what="tool_choice auto", without=("tool_choice",), code="choice.rejected")
 
@@ -79,7 +80,7 @@ class ChoiceNone(ScriptedProbe):
             return failed("calls a tool under tool_choice none")
         if any(found.code in ("call.in_text", "call.in_reasoning") for found in turn.findings):
             return failed("leaks the call as text under tool_choice none")
-        if not turn.text.strip() and turn.answer.finish_reason != "length":
+        if not in_words(turn.text) and turn.answer.finish_reason != "length":
             return failed("answers with nothing under tool_choice none")
         return passed()
 

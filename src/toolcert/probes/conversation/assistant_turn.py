@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from toolcert.core.exchanges import FaultKind
+from toolcert.core.findings import Finding
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed
-from toolcert.probes.follow_up import always, answered_on, ask_on, call_message, with_reasoning, with_results
+from toolcert.probes.follow_up import (
+    NULL_CONTENT,
+    always,
+    answered_on,
+    ask_on,
+    call_id,
+    call_message,
+    with_reasoning,
+    with_results,
+)
 from toolcert.probes.oracle import (
     REFUSALS,
     Feature,
@@ -22,8 +32,7 @@ from toolcert.probes.oracle import (
 )
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import WEATHER
-
-NULL = Feature(what="null content beside calls", code="history.null_content", capability=False)
+from toolcert.probes.text_oracle import says_number
 
 
 @probe
@@ -39,7 +48,7 @@ class NullContent(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         station = talk.nonce("station")
         history, control = (_null_content_history(talk, station, content) for content in (None, "I will look that up."))
-        turn = await answered_on(talk, history, feature=NULL.over(control), tools=[WEATHER])
+        turn = await answered_on(talk, history, feature=NULL_CONTENT.over(control), tools=[WEATHER])
         if mentions(turn, station):
             return passed(handled=True)
         with_text = await talk.control(control, tools=[WEATHER])
@@ -54,8 +63,8 @@ def _null_content_history(talk: Conversation, station: str, content: str | None)
     city = talk.nonce("city")
     return [
         user(f"Which weather station reports for {city}? Use get_weather."),
-        call_message(content, ("call_c3", "get_weather", f'{{"city": "{city}"}}')),
-        tool_result("call_c3", f'{{"station": "{station}"}}'),
+        call_message(content, (call_id("c3"), "get_weather", f'{{"city": "{city}"}}')),
+        tool_result(call_id("c3"), f'{{"station": "{station}"}}'),
     ]
 
 
@@ -86,8 +95,8 @@ class MalformedHistory(ScriptedProbe):
 def _malformed_history(city: str, arguments: str) -> list[JsonObject]:
     return [
         user(f"Get the weather in {city}."),
-        call_message(None, ("call_e5", "get_weather", arguments)),
-        tool_result("call_e5", '{"error": "the arguments are not valid JSON"}'),
+        call_message(None, (call_id("e5"), "get_weather", arguments)),
+        tool_result(call_id("e5"), '{"error": "the arguments are not valid JSON"}'),
         user("Never mind. Just say hello."),
     ]
 
@@ -98,18 +107,28 @@ RESULT = always({"temperature": 21, "conditions": "clear"})
 
 @probe
 class ReasoningBack(ScriptedProbe):
-    """Only models that show their reasoning are asked on; the others have nothing to send back."""
+    """Only models that show their reasoning are asked on; the others have nothing to send back.
+
+    The reasoning that is sent back holds a number which stands nowhere else: a model that cannot tell it, from a prompt
+    that did not grow, never saw it.
+    """
 
     name = "reasoning_back"
     group = "conversation"
     title = "Takes a history with and without its reasoning"
-    meaning = "Agents need not know whether a vendor wants its reasoning back."
+    meaning = "Agents need not know whether a vendor wants its reasoning back; one that drops it is noted."
     needs = ("basic",)
     requests = 3
     order = 70
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        messages = [user(f"Get the weather in {talk.nonce('city')}.")]
+        city, secret = talk.nonce("city"), talk.number("secret")
+        messages = [
+            user(
+                f"Get the weather in {city}. Before you do, choose a four-digit number in your thoughts. "
+                "After the tool has answered, tell me the temperature and the number you chose."
+            )
+        ]
         turn = await answered(talk, messages, tools=[WEATHER])
         if not turn.answer.reasoning:
             return not_applicable("the model shows no reasoning")
@@ -117,17 +136,35 @@ class ReasoningBack(ScriptedProbe):
             return failed(why_not_called(turn, "get_weather"), called=False)
         history = with_results(messages, turn, RESULT)
         without = await talk.ask(history, tools=[WEATHER])
-        with_it = await talk.ask(with_reasoning(history, turn.answer.reasoning), tools=[WEATHER])
-        return await _judge(talk, without, with_it)
+        thoughts = f"The number I choose is {secret}. Now I get the weather in {city}, then I tell the number {secret}."
+        field = "reasoning_content" if b'"reasoning_content"' in turn.exchange.payload else "reasoning"
+        with_it = await talk.ask(with_reasoning(history, thoughts, field), tools=[WEATHER])
+        return await _judge(talk, without, with_it, secret)
 
 
-async def _judge(talk: Conversation, without: Turn, with_it: Turn) -> ProbeResult:
+async def _judge(talk: Conversation, without: Turn, with_it: Turn, secret: int) -> ProbeResult:
     if with_it.fault is not None:
         feature = KEPT.over(without.exchange.request.body["messages"])
         return await refused(talk, with_it, with_it.fault, feature, called=True)
     if without.fault is None:
-        return passed(called=True)
+        return passed(*_not_kept(without, with_it, secret), called=True)
     if without.fault.kind not in REFUSALS:
         return await refused(talk, without, without.fault, None, called=True)
     found = finding("reasoning.required_back", said(without.fault), turn=without.index)
     return failed("refuses the second turn unless the reasoning is sent back", found, called=True, handled=False)
+
+
+def _not_kept(without: Turn, with_it: Turn, secret: int) -> tuple[Finding, ...]:
+    """A finding where the reasoning did not reach the model; a model that read it and is silent only obeys badly."""
+    reply = with_it.answer
+    if not reply.readable or reply.called or says_number(with_it.text, secret):
+        return ()
+    before, after = ((one.answer.usage or {}).get("prompt_tokens") for one in (without, with_it))
+    if isinstance(before, int) and isinstance(after, int) and after - before > _FEW_TOKENS:
+        return ()
+    evidence = f"the number {secret} of the reasoning is not told; prompt tokens {before} without it, {after} with it"
+    return (finding("reasoning.not_kept", evidence, turn=with_it.index),)
+
+
+_FEW_TOKENS = 8
+"""The reasoning that is sent back costs some thirty tokens; a template's own markers cost a few."""

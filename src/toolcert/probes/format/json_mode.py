@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
@@ -14,6 +11,7 @@ from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn,
 from toolcert.probes.oracle import REFUSALS, Feature, answered, judgeable, said
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import STRING, parameters
+from toolcert.probes.text_oracle import fault_of_json
 
 OBJECT_MODE = Feature(what="response_format json_object", without=("response_format",))
 
@@ -32,19 +30,8 @@ def judge_person(turn: Turn, person: JsonObject) -> ProbeResult:
     """Whether the text is bare JSON that says what was given."""
     if turn.text.lstrip().startswith("```"):
         return failed("wraps JSON in a Markdown fence", finding("json.fenced", turn.text, turn=turn.index))
-    try:
-        value = parse_json(turn.text)
-    except NotJson:
-        return failed("the answer is not JSON")
-    if not isinstance(value, dict):
-        return failed("the answer is JSON, but not an object")
-    wrong = [key for key, wanted in person.items() if not _same(value.get(key), wanted)]
-    return failed(f"wrong or missing in the JSON: {', '.join(wrong)}") if wrong else passed()
-
-
-def _same(given: Any, wanted: Any) -> bool:
-    """A number may come as text here: the mode promises JSON, not types."""
-    return str(given).strip().casefold() == str(wanted).casefold()
+    fault = fault_of_json(turn.text, person)
+    return failed(fault) if fault else passed()
 
 
 @probe

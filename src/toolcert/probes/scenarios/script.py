@@ -17,6 +17,7 @@ from toolcert.diagnose import CallJudgement
 from toolcert.probes.base import Conversation, ProbeResult, Turn, failed, passed
 from toolcert.probes.follow_up import next_turn
 from toolcert.probes.oracle import TOOLS, answered, arguments_of, calls_of, why_not_called
+from toolcert.probes.text_oracle import holds
 from toolcert.settings.toml_lines import Place
 
 
@@ -46,7 +47,7 @@ class ExpectedCall(Value):
 
 
 class ExpectedText(Value):
-    """What the text must and must not hold, without letter case."""
+    """What the text must and must not hold: letters without case and typography, numbers in any notation."""
 
     contains: tuple[str, ...] = ()
     any_of: tuple[str, ...] = ()
@@ -54,12 +55,11 @@ class ExpectedText(Value):
 
     def lacking(self, text: str) -> str:
         """What is wrong with a text; empty when nothing is."""
-        folded = text.casefold()
-        if any(word.casefold() not in folded for word in self.contains):
+        if not all(holds(text, wanted) for wanted in self.contains):
             return "the expected text is not in the answer"
-        if self.any_of and not any(word.casefold() in folded for word in self.any_of):
+        if self.any_of and not any(holds(text, wanted) for wanted in self.any_of):
             return "none of the expected texts is in the answer"
-        if any(word.casefold() in folded for word in self.lacks):
+        if any(holds(text, unwanted) for unwanted in self.lacks):
             return "the answer holds a text that it must not hold"
         return ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from toolcert.core.values import JsonObject
 from toolcert.simulate.faults.base import Stage, calls, fault, message, say
 from toolcert.simulate.situations import A_RESULT, WORDS
@@ -41,7 +43,18 @@ def required_back(body: JsonObject, ask: Ask) -> JsonObject | Raw:
     return body
 
 
-def with_reasoning(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Adds reasoning to the answer, as reasoning models do."""
+@fault("reasoning.not_kept", Stage.BODY, A_RESULT, probe="reasoning_back")
+def not_kept(body: JsonObject, ask: Ask) -> JsonObject:
+    """Shows its reasoning, and drops it from the history before the model reads it."""
     message(body)["reasoning_content"] = THOUGHTS
+    unread = sum(len(one.get("reasoning_content") or "") for one in ask.messages) // 3
+    body["usage"]["prompt_tokens"] -= unread
+    body["usage"]["total_tokens"] -= unread
     return body
+
+
+def recalled(ask: Ask) -> str:
+    """What a model that reads its own reasoning adds when it is asked for the number in it."""
+    thoughts = [str(one.get("reasoning_content") or "") for one in ask.messages]
+    number = re.search(r"\d{4}", " ".join(thoughts))
+    return f" The number I chose is {number[0]}." if number and ask.after_result else ""
