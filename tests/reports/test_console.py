@@ -124,8 +124,8 @@ def test_call_rates_and_trivial_baselines_stand_beside_f1(comparison: Comparison
     text = printed(partial(print_comparison, comparison), 500)
     cells, f1 = comparison.vendors[0].cells, comparison.vendors[0].figure("f1")
     assert f"calls on {100 * cells.vendor_rate:.1f} %" in text
-    trivial = f"{f1.always:.3f}; that calls as often, but at random: {f1.blind:.3f}"
-    assert f"{trivial}; the best at these rates: {f1.best:.3f}" in text
+    trivial = f"F1 of trivial baselines: {f1.always:.3f} for always calling, {f1.blind:.3f} for calling as often"
+    assert f"{trivial} but at random; the best possible at these rates is {f1.best:.3f}." in text
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -112,7 +112,7 @@ def test_a_long_history_stays_small(tmp_path: Path) -> None:
     course: list[Counts] = [GOOD] * 1095
     course[500] = (0, 0)
     page = history_html(made_days(tmp_path, course))
-    assert "One bar for 28 days, called by the worst of them" in page
+    assert "One bar for 28 days, showing the worst of them" in page
     bars = re.search(r'viewBox="0 0 (\d+) 24"', page)
     assert bars is not None
     assert int(bars.group(1)) == 40

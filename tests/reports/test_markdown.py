@@ -101,7 +101,7 @@ def test_what_would_be_obeyed_is_not(text: str) -> None:
 
 def test_an_open_reliability_says_what_would_decide_it() -> None:
     text = str(render("probe", "markdown", probe_summary(3)))
-    assert "An interval across 0.9 decides nothing; 35 clean runs would (--iterations 35)." in text
+    assert "10 runs are too few to be sure; 35 passing runs would certify (-n 35)." in text
 
 
 def test_a_link_to_a_folder_with_a_space_is_a_link(tmp_path: Path) -> None:

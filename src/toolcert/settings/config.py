@@ -24,7 +24,7 @@ class Config(Value):
     defaults: dict[str, Any] = {}
     endpoints: dict[str, dict[str, Any]] = {}
     prices: dict[str, tuple[float, float]] = {}
-    """Model to the price of a million tokens in and out, in whatever currency the user thinks in."""
+    """Model to the price of a million tokens in and out, in US dollars."""
 
     def where(self, *keys: str) -> str:
         """File and line of a key."""

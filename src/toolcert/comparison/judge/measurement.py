@@ -24,6 +24,7 @@ from toolcert.comparison.stats import vendor_figures as figures
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.comparison.stats.vendor_tests import Limits, RawTest, margin_tests, raw_tests
 from toolcert.core.findings import Severity
+from toolcert.core.number_text import plural
 from toolcert.core.requests import Request
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
@@ -221,5 +222,6 @@ def _notes(side: Side, matching: Matching, pairing: Pairing) -> list[str]:
     if side.foreign:
         notes.append(f"{side.label} has no manifest, so there is no digest of its dataset to check.")
     if matching.baseline_repeats:
-        notes.append(f"{matching.baseline_repeats} rows repeat an earlier question; repeats are resampled together.")
+        repeats = plural(matching.baseline_repeats, "row repeats", "rows repeat")
+        notes.append(f"{repeats} an earlier question; repeats are resampled together.")
     return notes

@@ -8,7 +8,7 @@ from toolcert.comparison.result import ChanceTest, MarginTest, TokenDifferences,
 from toolcert.comparison.stats.confusion import Confusion, always_calling
 from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
 from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
-from toolcert.core.number_text import plural
+from toolcert.core.number_text import about_rows, plural
 from toolcert.core.values import Value
 
 _GAP = {
@@ -102,10 +102,9 @@ def _differences(case: VerdictCase) -> str:
 
 def _decision_rows(case: VerdictCase, *, short: bool) -> str:
     differing = round(case.cells.fp + case.cells.fn)
-    of = "" if short else f" of {plural(case.compared, 'row')}"
-    usual = "" if case.usual is None else f", where {case.usual:.0f} is usual"
-    lead = "the call decision on" if short else "the call decision differs on"
-    return f"{lead} {differing}{of}{usual}"
+    where = plural(differing, "row") if short else f"{differing} of {plural(case.compared, 'row')}"
+    usual = "" if case.usual is None else f" (the baseline differs from itself on {case.usual:.0f})"
+    return f"the call decision differs on {where}{usual}"
 
 
 def _sameness(case: VerdictCase) -> str:
@@ -126,7 +125,7 @@ def _doubt(case: VerdictCase) -> str:
     if len(known) < len(needed):
         return f"{lead}, and at a margin of {case.margin:g} no number of rows like these would"
     second = "" if len(open_tests) == len(case.unclear) else " and a second run of the baseline"
-    return f"{lead}; about {max(known)}{second} would at a margin of {case.margin:g}"
+    return f"{lead}; {about_rows(max(known))}{second} would at a margin of {case.margin:g}"
 
 
 def _needs_second_run(case: VerdictCase, test: MarginTest) -> bool:
@@ -143,15 +142,18 @@ def _rows_needed(case: VerdictCase, test: MarginTest) -> int | None:
 
 def _reasons(case: VerdictCase, verdict: Verdict) -> Iterator[str]:
     for test in case.detected.values():
-        yield f"It {_finding(test)} ({test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm)."
+        finding = _finding(test)
+        counts = f"{test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm"
+        yield f"{finding[:1].upper()}{finding[1:]} ({counts})."
     for margin in case.unclear:
         needed = _rows_needed(case, margin)
         if needed is None or _shown_to_fail(case, margin):
             continue
         if margin.outcome is MarginOutcome.FAILED:
-            yield f"It has {_loss(margin)}, which may be chance; about {needed} rows would tell."
+            yield f"{_loss(margin)} may be chance; {about_rows(needed)} would tell."
         else:
-            yield f"Whether it {margin.question} needs about {needed} rows."
+            less = f"More than {100 * case.margin:g} points fewer {_GAP[margin.name]}"
+            yield f"{less}? Undecided; {about_rows(needed)} would tell."
     own, always = case.cells.f1, always_calling(case.cells).f1
     if own and always and always >= own:
         yield f"F1 alone says nothing here: {own:.3f} for the vendor, {always:.3f} for a program that always calls."

@@ -25,6 +25,7 @@ from toolcert.comparison.result import (
 )
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.comparison.stats.significance import MarginOutcome
+from toolcert.core.number_text import about_rows
 from toolcert.core.statistics import Interval, Rate
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
@@ -37,6 +38,7 @@ from toolcert.reports.compare.phrases import (
     bucket_name,
     callers_line,
     confidence,
+    counted_by,
     decimal,
     further_lines,
     group_title,
@@ -128,7 +130,7 @@ def _span(interval: Interval | None) -> str:
 _OUTCOMES = {
     MarginOutcome.PASSED: ("good", "yes", "ok"),
     MarginOutcome.FAILED: ("bad", "no", "bad"),
-    MarginOutcome.INCONCLUSIVE: ("half", "not decided", "warn"),
+    MarginOutcome.INCONCLUSIVE: ("half", "undecided", "warn"),
 }
 
 
@@ -177,7 +179,7 @@ def margin_rows(margins: tuple[MarginTest, ...]) -> tuple[MarginRow, ...]:
 
 def _margin(test: MarginTest) -> MarginRow:
     role, answer, tone = _OUTCOMES[test.outcome]
-    needed = f", needs about {plural(test.rows_needed, 'row')}" if test.rows_needed else ""
+    needed = f"; {about_rows(test.rows_needed)} would tell" if test.rows_needed else ""
     difference = test.rows.difference
     return MarginRow(
         question=test.question[:1].upper() + test.question[1:],
@@ -465,7 +467,7 @@ def _facts(comparison: Comparison) -> tuple[tuple[str, str], ...]:
         ("Vendor" if len(comparison.vendors) == 1 else "Vendors", _vendors(comparison)),
         ("Dataset", _dataset(comparison.baseline)),
         ("Baseline rows", count(comparison.baseline.rows)),
-        ("A call is", "in the payload" if comparison.trigger == "payload" else "what the finish reason says"),
+        ("Calls counted by", counted_by(comparison)),
         ("Margin, alpha", f"{comparison.margin:g}, {comparison.alpha:g}"),
     )
     return tuple((name, value) for name, value in pairs if value)

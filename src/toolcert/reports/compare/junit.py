@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.result import ChanceTest, Comparison, MarginTest, VendorComparison, Verdict
 from toolcert.comparison.stats.significance import MarginOutcome
+from toolcert.core.number_text import about_rows
 from toolcert.reports.display_text import plural, visible
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
@@ -53,7 +54,7 @@ def _chance(vendor: str, test: ChanceTest) -> Case:
 
 
 def _margin(vendor: str, test: MarginTest) -> Case:
-    needed = f"; about {plural(test.rows_needed, 'row')} would decide" if test.rows_needed else ""
+    needed = f"; {about_rows(test.rows_needed)} would tell" if test.rows_needed else ""
     interval = "" if test.interval is None else f"difference {test.interval.lower:+.3f} to {test.interval.upper:+.3f}"
     return Case(
         classname=f"{vendor}.margin",

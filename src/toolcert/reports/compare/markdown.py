@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from toolcert.comparison.result import Comparison, MarginTest, VendorComparison
+from toolcert.core.number_text import about_rows
 from toolcert.reports.compare.phrases import (
     MARGIN_NAMES,
     ORDER,
     VERDICT_ROLES,
     callers_line,
     confidence,
+    counted_by,
     decimal,
     figure_name,
     group_title,
@@ -18,7 +20,7 @@ from toolcert.reports.compare.phrases import (
     points,
     span,
 )
-from toolcert.reports.display_text import NO_VALUE, count, percent, plural
+from toolcert.reports.display_text import NO_VALUE, count, percent
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.markdown import SIGNS, document, escape, table
 
@@ -131,13 +133,13 @@ def _groups(vendor: VendorComparison, comparison: Comparison) -> list[str]:
 
 
 def _answer(test: MarginTest) -> str:
-    needed = f", needs about {plural(test.rows_needed, 'row')}" if test.rows_needed else ""
+    needed = f"; {about_rows(test.rows_needed)} would tell" if test.rows_needed else ""
     return f"{test.outcome}{needed}"
 
 
 def _method(comparison: Comparison) -> str:
     rules = (
-        f"a call is judged by {comparison.trigger}",
+        f"calls counted by {counted_by(comparison)}",
         f"rows are matched by {comparison.match}",
         f"margin {comparison.margin:g}",
         f"alpha {comparison.alpha:g}, Holm over all vendors and tests",

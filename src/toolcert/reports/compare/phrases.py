@@ -103,6 +103,11 @@ def span(interval: Interval | None) -> str:
     return NO_VALUE if interval is None else f"{decimal(interval.lower)} to {decimal(interval.upper)}"
 
 
+def counted_by(comparison: Comparison) -> str:
+    """The field of an answer that says whether it calls."""
+    return "tool_calls" if comparison.trigger == "payload" else "finish_reason"
+
+
 def confidence(comparison: Comparison) -> str:
     """What the intervals promise."""
     return f"{100 * (1 - comparison.alpha):g} %"
@@ -124,14 +129,15 @@ def p_after_holm(vendor: VendorComparison, margin: MarginTest) -> str:
 
 
 def callers_line(vendor: VendorComparison) -> str:
-    """How often both call, and what F1 callers without sense would reach; empty where nobody answered."""
+    """How often both call, and the F1 of trivial baselines; empty where nobody answered."""
     cells, f1 = vendor.cells, vendor.figure("f1")
     if not cells.n:
         return ""
     return (
         f"The vendor calls on {percent(cells.vendor_rate)} of the rows, the baseline on "
-        f"{percent(cells.baseline_rate)}. F1 of a program that always calls: {decimal(f1.always)}; that calls as "
-        f"often, but at random: {decimal(f1.blind)}; the best at these rates: {decimal(f1.best)}."
+        f"{percent(cells.baseline_rate)}. F1 of trivial baselines: {decimal(f1.always)} for always "
+        f"calling, {decimal(f1.blind)} for calling as often but at random; the best possible at these rates is "
+        f"{decimal(f1.best)}."
     )
 
 

@@ -27,7 +27,17 @@ from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.page import TONES, full_title, render
 from toolcert.reports.probe.capability_matrix import Matrix, matrix
-from toolcert.reports.probe.phrases import caveat_of, errors_of, label_of, reproduce, score_of, still_open, verdict_of
+from toolcert.reports.probe.phrases import (
+    caveat_of,
+    cost_of,
+    dollars,
+    errors_of,
+    label_of,
+    reproduce,
+    score_of,
+    still_open,
+    verdict_of,
+)
 
 
 def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
@@ -42,7 +52,7 @@ def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
         ("Runs per probe", str(summary.iterations)),
         ("Requests sent", count(totals.usage.requests)),
         ("Tokens in, out", f"{count(totals.usage.tokens_in)}, {count(totals.usage.tokens_out)}"),
-        ("Cost", "" if totals.usage.cost is None else f"{totals.usage.cost:.4f}"),
+        ("Cost", cost_of(summary)),
         ("Not measured", f"{count(missing)} ({percent(missing / cases)})"),
         ("Wall time", "" if totals.seconds is None else duration(totals.seconds)),
     )
@@ -250,7 +260,7 @@ def _usage(model: ModelSummary) -> str:
     if usage.retried:
         parts.append(f"{plural(usage.retried, 'case')} retried")
     if usage.cost is not None:
-        parts.append(f"cost {usage.cost:.4f}")
+        parts.append(f"cost {dollars(usage.cost)}")
     return ", ".join(parts)
 
 

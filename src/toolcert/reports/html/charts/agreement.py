@@ -136,7 +136,7 @@ class ForestLine(Value):
 
 
 def forest(line: ForestLine) -> Markup:
-    """The band and its middle, the figure with its whisker, triangles for the callers without sense."""
+    """The band and its middle, the figure with its whisker, triangles for the trivial baselines."""
     middle = FOREST_HEIGHT / 2 - 2
     body = "".join(upright(tick, 0, FOREST_HEIGHT, "grid") for tick in TICKS)
     start, end = _band(line.band)
