@@ -12,9 +12,9 @@ import pytest
 from support.comparison_runs import Row, write_results
 from toolcert.comparison.read import older_file as foreign
 from toolcert.comparison.read.older_file import Reading, quick_hashes, read_results
-from toolcert.comparison.read.older_row import Call, Function, decode_answers
 from toolcert.comparison.read.packed_run import By, PackedRun
 from toolcert.core.errors import InputError
+from toolcert.verification.older_results import Call, Function, decode_answers
 
 
 @pytest.fixture

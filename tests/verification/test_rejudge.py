@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from support.recorded import RUNS
 from support.rows import row, write_rows
 from support.verifying import run, timeless
+from toolcert.comparison.read.older_file import Reading, read_results
+from toolcert.comparison.read.packed_run import read_answer
 from toolcert.core.errors import InputError
 from toolcert.runs.encoding import Keep
 from toolcert.simulate import Vendor
@@ -138,3 +141,20 @@ def test_what_is_no_results_file_is_said_to_be_none(tmp_path: Path) -> None:
         rejudge(path)
     with pytest.raises(InputError, match="not a run"):
         rejudge(tmp_path)
+
+
+def test_both_readers_of_older_results_take_a_line_for_the_same(tmp_path: Path) -> None:
+    """A row without status was answered, NaN is read as Python's writer wrote it, a cut-off last line holds no row."""
+    answer = {"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}
+    rows = [
+        {"data_index": 1, "request": {"messages": [], "top_p": float("nan")}, "response": answer},
+        {"data_index": 2, "request": {"messages": []}, "response": answer, "status": "success"},
+        {"data_index": 3, "request": {"messages": []}, "response": {"error_message": "gone"}, "status": "failed"},
+    ]
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"data_index": 4, "requ')
+    judged = rejudge(path).summary.rows
+    read = read_results(path, "older", Reading(requests=True))
+    assert (judged.answered, judged.not_measured) == (2, 1)
+    assert (read.measured, len(read.columns), read.torn) == (2, 3, True)
+    assert read_answer(read, 2).error == "gone"

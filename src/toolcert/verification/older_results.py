@@ -1,19 +1,37 @@
-"""Reads results.jsonl of the older verifiers as exchanges that our rules, or theirs, can judge."""
+"""The results.jsonl of the older verifiers: the shape of a line, its meaning, and its reader.
+
+`verify --from` reads each line as an exchange that our rules can judge. A comparison reads many lines together and
+decodes them no further than it needs; both take a field for the same thing.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, Timing
+from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
+
+SUCCESS = "success"
+"""The status of a row that was answered; a row without status was answered too."""
+UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What decoding raises for a line that holds no row."""
+RowNumber = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
+"""A comparison keeps the number of a row in four bytes."""
+_RESPONSE = b'"response":'
+_ABSENT = ""
+_LONGEST_ERROR = 500
+_STATUS = re.compile(r"(?:Error code|status(?: code)?)[:= ]+(\d{3})", re.IGNORECASE)
+_KINDS = {401: FaultKind.AUTH, 403: FaultKind.AUTH, 404: FaultKind.UNKNOWN_MODEL, 429: FaultKind.RATE_LIMITED}
 
 
 class Rules(StrEnum):
@@ -24,17 +42,13 @@ class Rules(StrEnum):
     """Only finish_reason `tool_calls` counts as calling; empty arguments and broken schemas make a call invalid."""
 
 
-_STATUS = re.compile(r"(?:Error code|status(?: code)?)[:= ]+(\d{3})", re.IGNORECASE)
-_KINDS = {401: FaultKind.AUTH, 403: FaultKind.AUTH, 404: FaultKind.UNKNOWN_MODEL, 429: FaultKind.RATE_LIMITED}
-
-
 class OlderRow(Value):
-    """One line of such a file; only fields that the judgement needs are required."""
+    """One line with its whole request and answer; only fields that the judgement needs are required."""
 
-    data_index: int
+    data_index: RowNumber
     request: JsonObject
     response: msgspec.Raw = msgspec.Raw(b"null")
-    status: str = "success"
+    status: str = SUCCESS
     finish_reason: Any = None
     tool_calls_valid: bool | None = None
     duration_ms: float | None = None
@@ -42,7 +56,7 @@ class OlderRow(Value):
     def exchange(self) -> Exchange:
         """The row as one request and its answer; a failed row becomes a fault."""
         timing = Timing(last_byte=None if self.duration_ms is None else self.duration_ms / 1000)
-        fault = None if self.status == "success" else _fault(self.response)
+        fault = None if self.status == SUCCESS else _fault(self.response)
         status = 200 if fault is None else fault.status
         return Exchange(
             request=Request(body=self.request),
@@ -53,7 +67,7 @@ class OlderRow(Value):
         )
 
 
-_decode = msgspec.json.Decoder(OlderRow).decode
+_decode_older = msgspec.json.Decoder(OlderRow).decode
 
 
 def is_older_results(path: Path) -> bool:
@@ -62,28 +76,40 @@ def is_older_results(path: Path) -> bool:
 
 
 def read_older(path: Path) -> Iterator[OlderRow]:
-    """The rows of an older results file, one at a time."""
+    """The rows of an older results file, one at a time; a last line that was cut off holds none."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                if not line.isspace():
-                    yield _row(path, number, line)
+                if line.isspace():
+                    continue
+                try:
+                    yield _older_row(line)
+                except UNREADABLE as error:
+                    if not is_cut_off(line):
+                        raise not_results(path, number, error) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
-def _row(path: Path, number: int, line: bytes) -> OlderRow:
+def _older_row(line: bytes) -> OlderRow:
     try:
-        return _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path}, line {number}: not a row of a results file ({error}).",
-            remedy="Name a run folder of toolcert, or a results.jsonl with data_index, request and response.",
-        ) from error
+        return _decode_older(line)
+    except msgspec.DecodeError:
+        row = whole_row(line)
+        return msgspec.convert({**row, "response": msgspec.Raw(msgspec.json.encode(row.get("response")))}, OlderRow)
+
+
+def not_results(path: Path, number: int, error: Exception) -> InputError:
+    """The refusal of a line that holds no row."""
+    why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return InputError(
+        f"{path}, line {number}: not a line of a results.jsonl file ({why}).",
+        remedy="Expected is a run folder of toolcert, or a file with data_index, request, response and status.",
+    )
 
 
 def _fault(response: msgspec.Raw) -> Fault:
-    text = _error_text(msgspec.json.decode(response))
+    text = error_text(msgspec.json.decode(response))
     found = _STATUS.search(text)
     if found is None:
         timeout = "timeout" in text.lower() or "timed out" in text.lower()
@@ -93,7 +119,207 @@ def _fault(response: msgspec.Raw) -> Fault:
     return Fault(kind=kind, message=text, status=status)
 
 
-def _error_text(response: Any) -> str:
-    error = response.get("error", response) if isinstance(response, dict) else response
+def error_text(response: Any) -> str:
+    """What a row that was not answered names as its error, on one line."""
+    error = response
+    if isinstance(response, dict):
+        error = response.get("error_message") or response.get("error") or response
     text = error if isinstance(error, str) else msgspec.json.encode(error).decode()
-    return text.partition("\n")[0][:500]
+    return text.partition("\n")[0][:_LONGEST_ERROR]
+
+
+class Function(msgspec.Struct, frozen=True, gc=False):
+    """Name and arguments as the server wrote them."""
+
+    name: Any = None
+    arguments: Any = None
+
+
+class Call(msgspec.Struct, gc=False):
+    """One structured call."""
+
+    id: Any = None
+    function: Function = Function()
+
+
+class Message(msgspec.Struct, gc=False):
+    """The answer's message."""
+
+    content: Any = None
+    tool_calls: list[Call] | None = None
+
+
+class Choice(msgspec.Struct, gc=False):
+    """The answer's first choice."""
+
+    message: Message
+    finish_reason: str | None = None
+
+
+class Usage(msgspec.Struct, gc=False):
+    """Token counts."""
+
+    prompt_tokens: int | None = None
+
+
+class Response(msgspec.Struct, gc=False):
+    """The answer; without choices it is an error."""
+
+    model: str | None = None
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    system_fingerprint: str | None = None
+
+
+class Asked(msgspec.Struct, frozen=True, gc=False):
+    """The request; what is only hashed stays text."""
+
+    model: str | None = None
+    messages: msgspec.Raw = msgspec.Raw()
+    tools: msgspec.Raw = msgspec.Raw()
+    tool_choice: Any = None
+    parallel_tool_calls: Any = None
+    response_format: Any = None
+    temperature: Any = None
+    top_p: Any = None
+    max_tokens: Any = None
+    max_completion_tokens: Any = None
+    seed: Any = None
+    stream: Any = None
+
+
+class AnswerRow(msgspec.Struct, gc=False, kw_only=True):
+    """A line as the older verifiers write it, without its request."""
+
+    data_index: RowNumber
+    response: Response | None = None
+    status: str = _ABSENT
+    finish_reason: str | None = _ABSENT
+    tool_calls_valid: bool | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Offered(msgspec.Struct, frozen=True, gc=False):
+    """Of the request, whom it asked and which tools it offered."""
+
+    model: str | None = None
+    tools: msgspec.Raw = msgspec.Raw()
+
+
+class OfferRow(msgspec.Struct, gc=False):
+    """A line whose answer was read already."""
+
+    request: Offered = Offered()
+
+
+class ResultRow(AnswerRow, kw_only=True):
+    """A line as the older verifiers write it."""
+
+    request: Asked = Asked()
+    status: str = SUCCESS
+
+
+_decode_row = msgspec.json.Decoder(ResultRow).decode
+_decode_offer = msgspec.json.Decoder(OfferRow).decode
+_decode_answers = msgspec.json.Decoder(list[AnswerRow]).decode
+
+
+def first_choice(row: AnswerRow) -> Choice | None:
+    """The answer's first choice; None where nothing was measured."""
+    response = row.response
+    return response.choices[0] if row.status == SUCCESS and response is not None and response.choices else None
+
+
+def decode_row(line: bytes) -> ResultRow:
+    """One whole line, also one whose answer has an odd shape."""
+    try:
+        return _decode_row(line)
+    except msgspec.DecodeError:
+        return _decode_odd(line)
+
+
+def offer_on(line: bytes) -> Offered | Asked:
+    """Who was asked, with which tools, on a line whose answer was read already."""
+    try:
+        return _decode_offer(line).request
+    except msgspec.DecodeError:
+        return _decode_odd(line).request
+
+
+def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
+    """Many lines without their requests, which are most of them, in one go; None where one must be read whole.
+
+    What stands before the first comma is usually the number, what stands from the last `"response":` on the rest.
+    Cut elsewhere, inside a text, the request or the answer, quotes or braces are left open and nothing decodes; a field
+    that is missing may stand in what was left out.
+    """
+    try:
+        parts = [line[: line.index(b",") + 1] + line[line.rfind(_RESPONSE) :] for line in lines]
+        rows = _decode_answers(b"[" + b",".join(parts) + b"]")
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors too
+        return None
+    whole = len(rows) == len(lines) and msgspec.UNSET not in [row.tool_calls_valid for row in rows]
+    whole = whole and _ABSENT not in [row.finish_reason for row in rows]
+    return rows if whole and _ABSENT not in [row.status for row in rows] else None
+
+
+def _decode_odd(line: bytes) -> ResultRow:
+    """A line whose answer is not of the usual shape, read by the rules of the wire."""
+    raw = whole_row(line)
+    response = raw.pop("response", None)
+    row = msgspec.convert({**raw, "request": _asked(raw.get("request"))}, ResultRow)
+    reply = reply_to(raw.get("request"), response)
+    if reply.readable:
+        calls = [Call(call.id, Function(call.name, call.arguments)) for call in reply.tool_calls]
+        tokens = (reply.usage or {}).get("prompt_tokens")
+        row.response = Response(
+            reply.model if isinstance(reply.model, str) else None,
+            [Choice(Message(reply.content, calls), reply.finish_reason)],
+            Usage(tokens if isinstance(tokens, int) else None),
+            reply.system_fingerprint if isinstance(reply.system_fingerprint, str) else None,
+        )
+    return row
+
+
+def is_cut_off(line: bytes) -> bool:
+    """Whether a line that is no row is the beginning of one, at the end of the file: writing it was interrupted."""
+    if line.endswith(b"\n"):
+        return False
+    try:
+        msgspec.json.decode(line)
+    except UNREADABLE:
+        return line.lstrip().startswith(b"{")
+    return False
+
+
+def whole_row(line: bytes) -> JsonObject:
+    """Everything on a line; also what Python's parser takes and JSON does not (NaN, half a surrogate pair)."""
+    try:
+        return msgspec.json.decode(line, type=JsonObject)
+    except msgspec.DecodeError:
+        from toolcert.protocol.unicode import well_formed_throughout
+
+        try:
+            row = well_formed_throughout(json.loads(line))
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise
+        return row
+
+
+def _asked(request: Any) -> Any:
+    """The request again as text where it must stay text."""
+    if not isinstance(request, dict):
+        return {}
+    model = request.get("model")
+    texts = {name: msgspec.Raw(msgspec.json.encode(request[name])) for name in ("messages", "tools") if name in request}
+    return {**request, **texts, "model": model if isinstance(model, str) else None}
+
+
+def reply_to(request: Any, response: Any) -> Reply:
+    """The answer as the wire's own reader reads it."""
+    from toolcert.protocol.reply import read_reply
+
+    body = request if isinstance(request, dict) else {}
+    payload = msgspec.json.encode(response)
+    return read_reply(Exchange(request=Request(body={**body, "stream": False}), status=200, payload=payload))

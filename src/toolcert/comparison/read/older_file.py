@@ -13,21 +13,6 @@ from zlib import crc32
 import msgspec
 
 from toolcert.comparison.read.columns import CHUNK, MASK_16, KindKey, extend, keep_freed_memory
-from toolcert.comparison.read.older_row import (
-    SUCCESS,
-    AnswerRow,
-    Asked,
-    Call,
-    Function,
-    Offered,
-    ResultRow,
-    decode_answers,
-    decode_row,
-    first_choice,
-    is_torn,
-    offer_on,
-    whole_row,
-)
 from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape
 from toolcert.core.errors import InputError
 from toolcert.core.json_value import canonical, plain_numbers
@@ -44,6 +29,23 @@ from toolcert.verification.digest import (
     given_arguments,
     id_style,
     sampling_hash,
+)
+from toolcert.verification.older_results import (
+    SUCCESS,
+    UNREADABLE,
+    AnswerRow,
+    Asked,
+    Call,
+    Function,
+    Offered,
+    ResultRow,
+    decode_answers,
+    decode_row,
+    first_choice,
+    is_cut_off,
+    not_results,
+    offer_on,
+    whole_row,
 )
 
 
@@ -64,7 +66,7 @@ def canonical_call(function: Function) -> bytes:
     arguments: Any = function.arguments
     try:
         arguments = _decode_arguments(arguments)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except UNREADABLE:
         arguments = function.arguments
     except TypeError:  # no text at all
         arguments = plain_numbers(function.arguments)
@@ -155,7 +157,6 @@ class Offers:
 
 _decode = msgspec.json.Decoder().decode
 _MAX_REMEMBERED = 4096
-_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 _sampling_of = attrgetter(*SAMPLING_FIELDS)
 
 
@@ -187,7 +188,7 @@ def read_results(path: Path, label: str, reading: Reading) -> PackedRun:
                 for at in data.looked_at(len(rows)):
                     data.identities[_identity(rows[at], lines[at])] += 1
                 reader.add(rows, lines)
-            except _UNREADABLE as error:
+            except UNREADABLE as error:
                 raise _damaged(data.path, lines, number, error) from error
             number += CHUNK
     return data
@@ -202,9 +203,9 @@ def _decode_each(data: PackedRun, lines: list[bytes], before: int) -> tuple[list
         try:
             rows.append(decode_row(line))
             kept.append(line)
-        except _UNREADABLE as error:
-            if line.endswith(b"\n") or not is_torn(line):
-                raise _not_results(data.path, number, error) from error
+        except UNREADABLE as error:
+            if not is_cut_off(line):
+                raise not_results(data.path, number, error) from error
             data.torn = True
     return kept, rows
 
@@ -215,20 +216,9 @@ def _damaged(path: Path, lines: Sequence[bytes], before: int, error: Exception) 
         for number, line in enumerate(lines, before + 1):
             try:
                 read(line)
-            except _UNREADABLE as reason:
-                return _not_results(path, number, reason)
-    return _not_results(path, before + 1, error)
-
-
-def _not_results(path: Path, number: int, error: Exception) -> InputError:
-    return InputError(
-        f"{path}, line {number}: not a line of a results.jsonl file ({_why(error)}).",
-        remedy="Expected is a run folder of toolcert, or a file with data_index, request, response and status.",
-    )
-
-
-def _why(error: Exception) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            except UNREADABLE as reason:
+                return not_results(path, number, reason)
+    return not_results(path, before + 1, error)
 
 
 _UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)

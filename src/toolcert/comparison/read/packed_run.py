@@ -311,16 +311,15 @@ def _from_record(line: bytes) -> KeptAnswer:
 
 
 def _from_older_row(line: bytes) -> KeptAnswer:
-    from toolcert.comparison.read.older_row import SUCCESS, reply_to, whole_row
+    from toolcert.verification.older_results import SUCCESS, error_text, reply_to, whole_row
 
     row = whole_row(line)
     request = row.get("request")
     response = row.get("response")
     asked = request if isinstance(request, dict) else {}
-    if row.get("status") == SUCCESS:
+    if row.get("status", SUCCESS) == SUCCESS:
         return KeptAnswer(request=asked, reply=reply_to(request, response))
-    noted = (response.get("error_message") or response.get("error")) if isinstance(response, dict) else response
-    return KeptAnswer(request=asked, error=_text(noted) if noted else "")
+    return KeptAnswer(request=asked, error=error_text(response) if response else "")
 
 
 def shown_answer(given: KeptAnswer) -> GivenAnswer:
