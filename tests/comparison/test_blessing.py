@@ -57,7 +57,7 @@ def test_a_baseline_that_is_gone_cannot_be_forced(tmp_path, shelf):
     bless(path, "official", shelf)
     path.unlink()
     other = str(write_results(tmp_path / "vendor.jsonl", ROWS))
-    with pytest.raises(InputError, match="nothing any more"):
+    with pytest.raises(InputError, match="no longer exists"):
         compare(["official"], [other], options(shelf, force=True))
 
 

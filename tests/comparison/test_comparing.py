@@ -459,7 +459,7 @@ def test_another_version_of_the_dataset_is_told(tmp_path):
     rows = same_rows(60)
     base, other = write_run(tmp_path / "a", rows, dataset="d1"), write_run(tmp_path / "b", rows, dataset="d2")
     vendor = compare([str(base)], [str(other)]).vendors[0]
-    assert any("another dataset, or version of it" in note for note in vendor.notes)
+    assert any("another dataset or another version of it" in note for note in vendor.notes)
 
 
 def test_planning_looks_at_the_only_baseline_it_is_given(tmp_path):
@@ -472,5 +472,5 @@ def test_a_run_that_was_not_finished_is_told(tmp_path):
     base = write_run(tmp_path / "a", rows, unfinished=True)
     other = write_run(tmp_path / "b", rows[:40], unfinished=True)
     comparison = compare([str(base)], [str(other)])
-    assert "a was not finished: 60 rows of it are compared." in comparison.notes
-    assert "b was not finished: 40 rows of it are compared." in comparison.vendors[0].notes
+    assert "a was not finished; only its 60 rows are compared." in comparison.notes
+    assert "b was not finished; only its 40 rows are compared." in comparison.vendors[0].notes

@@ -208,8 +208,8 @@ def test_a_compressed_file(good, tmp_path):
 
 def test_a_pipe_is_not_called_empty(good, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert "pipe or device" in refusal(good, tmp_path / "pipe")
-    assert "pipe or device" in refusal(good, os.devnull)
+    assert "pipe or a device" in refusal(good, tmp_path / "pipe")
+    assert "pipe or a device" in refusal(good, os.devnull)
 
 
 def test_a_file_that_may_not_be_read(good, monkeypatch):

@@ -91,7 +91,7 @@ def test_no_number_of_rows_replaces_the_second_run(judge):
 
 
 def test_one_row_is_said_in_the_singular(judge):
-    assert "1 row does not decide" in judge(CALLING[:1], CALLING[:1])[0].headline
+    assert "1 row is too few to tell" in judge(CALLING[:1], CALLING[:1])[0].headline
 
 
 def test_the_direction_of_a_changed_call_rate_is_said(judge):

@@ -1,4 +1,4 @@
-"""Named baselines: a run, its digest and what shaped it, kept so that later comparisons mean the same one."""
+"""Named baselines: a run with its digest and parameters, so that a later comparison can tell whether it changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Blessing(Value):
 
 
 def bless(run: Path, name: str, folder: Path = Path(FOLDER)) -> Blessing:
-    """Keep `run` as the baseline `name`, in place of an earlier one of that name."""
+    """Keep `run` as the baseline `name`; an earlier one of that name is replaced."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot be the name of a baseline.", remedy="Use letters, digits, dot, dash, underscore."
@@ -78,7 +78,7 @@ def find_blessing(folder: Path, name: str) -> Blessing | None:
 
 
 def readable_blessing(folder: Path, name: str) -> Blessing | None:
-    """The baseline of that name; none where it is damaged, which blessing again is the cure of."""
+    """The baseline of that name; None where its file is damaged, which blessing it again repairs."""
     try:
         return find_blessing(folder, name)
     except InputError:
@@ -86,7 +86,7 @@ def readable_blessing(folder: Path, name: str) -> Blessing | None:
 
 
 def stale_baseline(blessing: Blessing) -> InputError | None:
-    """What speaks against a baseline that is no longer what was blessed."""
+    """The refusal of a baseline whose run changed after it was blessed; None where it did not."""
     if digest_of(Path(blessing.path)) == blessing.digest:
         return None
     return InputError(
@@ -98,7 +98,7 @@ def stale_baseline(blessing: Blessing) -> InputError | None:
 def other_question(
     blessing: Blessing, vendor: str, dataset_digest: str | None, parameters: JsonObject
 ) -> InputError | None:
-    """What speaks against a baseline that answered another dataset, or was asked in another way, than the vendor."""
+    """The refusal of a baseline that answered another dataset, or with other parameters, than the vendor."""
     if blessing.dataset_digest and dataset_digest and blessing.dataset_digest != dataset_digest:
         return InputError(
             f"the baseline {blessing.name} is stale: it answered another version of the dataset than {vendor}.",

@@ -1,4 +1,4 @@
-"""How to compare."""
+"""The options of a comparison."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CompareOptions(KeywordOptions):
     by: By | None = None
     seed: int = 0
     force: bool = False
-    """Compare in spite of other sampling settings or a stale baseline."""
+    """Compare despite different sampling settings or a stale baseline."""
     rows: int = SHOWN
     """Rows to keep as examples of a difference."""
     baselines: str = FOLDER

@@ -38,7 +38,7 @@ class RunSource(Value):
 
 
 def locate(word: str, baselines: Path) -> RunSource:
-    """Find what `word` names: something on disk, or a blessed baseline, but never one where the other may be meant."""
+    """Find what `word` names, a path or a blessed baseline; refuse a word that names both."""
     path, blessing = Path(word), find_blessing(baselines, word)
     if blessing is not None:
         if path.exists() and path.resolve() != Path(blessing.path):
@@ -65,7 +65,7 @@ def locate(word: str, baselines: Path) -> RunSource:
 def _blessed(blessing: Blessing, baselines: Path) -> RunSource:
     if not Path(blessing.path).exists():
         raise InputError(
-            f"the baseline {blessing.name} was blessed at {blessing.path}, and there is nothing any more.",
+            f"the baseline {blessing.name} was blessed at {blessing.path}, which no longer exists.",
             remedy=f"Bless another run: toolcert bless RUN --as {blessing.name}",
         )
     found = locate(blessing.path, baselines)
@@ -73,10 +73,10 @@ def _blessed(blessing: Blessing, baselines: Path) -> RunSource:
 
 
 def _check_file(path: Path) -> None:
-    """Refuse what cannot be a results file, before any of it is read."""
+    """Refuse what cannot be a results file before reading it."""
     if not path.is_file():
         raise InputError(
-            f"{path} is a pipe or device, and results are read more than once.", remedy="Save them to a file first."
+            f"{path} is a pipe or a device, but results are read more than once.", remedy="Save them to a file first."
         )
     try:
         with path.open("rb") as file:
@@ -90,7 +90,7 @@ def _check_file(path: Path) -> None:
 
 
 def read_source(source: RunSource, match: Match, *, mixed: bool, by: By | None = None) -> PackedRun:
-    """Read a run; `mixed` says that runs of ours and results files are compared with each other."""
+    """Read a run; `mixed` means that run folders are compared with results files."""
     if source.own:
         from toolcert.comparison.read.packed_run import read_run
 
@@ -128,7 +128,7 @@ def describe(source: RunSource, data: PackedRun) -> Side:
 
 
 def distinct_labels(sources: Sequence[RunSource]) -> list[str]:
-    """Labels that tell the runs apart: with as much of the path as that takes."""
+    """Labels that are all different: where two are equal, the path is used."""
     labels = [source.label for source in sources]
     return [
         label if labels.count(label) == 1 else str(source.path) for source, label in zip(sources, labels, strict=True)
@@ -136,7 +136,7 @@ def distinct_labels(sources: Sequence[RunSource]) -> list[str]:
 
 
 def is_mixed(sources: Iterable[RunSource]) -> bool:
-    """Whether runs of ours and results files meet."""
+    """Whether run folders are compared with results files."""
     return len({source.own for source in sources}) > 1
 
 
@@ -148,28 +148,28 @@ _DEFAULTS = CompareOptions()
 
 
 def compare(baselines: Sequence[str], vendors: Sequence[str], options: CompareOptions = _DEFAULTS) -> Comparison:
-    """Hold vendors against a baseline; its further runs, if any, give the noise ceiling.
+    """Compare vendors with a baseline; further runs of the baseline give the noise ceiling.
 
-    Names are run folders, results files or blessed baselines. Vendors are read one after the other, so
-    their number does not matter for memory.
+    Names are run folders, results files or blessed baselines. Vendors are read one after the other, so that
+    memory does not grow with their number.
     """
     if not baselines or not vendors:
         raise UsageError("a comparison needs at least one baseline and one vendor.")
-    return _Comparing(baselines, vendors, options).result()
+    return _Comparison(baselines, vendors, options).result()
 
 
 def measured_noise(baselines: Sequence[str], options: CompareOptions = _DEFAULTS) -> float | None:
     """Share of rows on which two runs of the baseline decide differently; None with fewer than two runs."""
     if len(baselines) < 2:
         for word in baselines:
-            locate(word, Path(options.baselines))  # a name that is wrong is wrong, also where it is not needed
+            locate(word, Path(options.baselines))  # a wrong name is refused even where its run is not needed
         return None
     cells = compare(baselines[:1], baselines[1:2], options).vendors[0].cells
     return (cells.fp + cells.fn) / cells.n if cells.n else None
 
 
-class _Comparing:
-    """The runs that take part, and the baseline read."""
+class _Comparison:
+    """One comparison: the runs that take part, with the baseline in memory."""
 
     def __init__(self, baselines: Sequence[str], vendors: Sequence[str], options: CompareOptions) -> None:
         self._options = options
@@ -254,7 +254,7 @@ class _Comparing:
         return partners
 
     def _doubt(self, other: OtherContent | None) -> None:
-        """Warn of rows that ask something else; refuse where the runs themselves say that the datasets differ."""
+        """Warn of rows that ask something else; refuse where the manifests name different datasets."""
         if other is not None and other.other_datasets:
             self._insist(InputError(other.message, remedy="Match by content, or compare anyway with --force."))
         elif other is not None:
@@ -270,12 +270,12 @@ class _Comparing:
             if run.manifest is None:
                 notes.append(f"{run.label} has no manifest, so there is no digest of its dataset to check.")
         if not self._further:
-            notes.append("There is one baseline run, so no noise ceiling: name a second one after --baseline.")
+            notes.append("There is only one baseline run, so no noise ceiling; add a second one after --baseline.")
         return notes
 
 
 def _given_twice(sources: Sequence[RunSource]) -> UsageError | None:
-    """A run held against itself agrees perfectly and says nothing."""
+    """Refuse a run that is compared with itself: it always agrees."""
     paths = [source.path.resolve() for source in sources]
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is None:
@@ -292,7 +292,7 @@ def _any_of(sources: Sequence[RunSource]) -> str:
 
 
 def decide_together(bases: Sequence[Basis], options: CompareOptions) -> list[Decided]:
-    """Verdicts, after the p-values of all vendors and tests were corrected together."""
+    """The verdicts, with the p-values of all vendors and tests corrected together."""
     p_values = [test.p for basis in bases for test in basis.raw_tests]
     adjusted = iter(holm(p_values))
     result = []

@@ -13,14 +13,14 @@ from toolcert.core.values import JsonObject, Value
 
 
 class Verdict(StrEnum):
-    """What the figures allow to say about a vendor."""
+    """The verdict on a vendor."""
 
     EQUIVALENT = "equivalent"
     """Not worse by more than the margin, and no more different than the baseline is from itself."""
     DEGRADED = "degraded"
     """Worse by more than the margin."""
     DIFFERENT = "different"
-    """Another system, by excess disagreement or hard evidence; not shown to be worse."""
+    """Another system, shown by excess disagreement or hard evidence, but not shown to be worse."""
     INCONCLUSIVE = "inconclusive"
 
 
@@ -56,7 +56,7 @@ class Side(Value):
 
 
 class Figure(Value):
-    """One measure of sameness beside its ceiling and what senseless callers would reach."""
+    """One measure of agreement, with its noise ceiling and the scores of trivial baselines."""
 
     name: str
     family: str
@@ -93,7 +93,7 @@ class Figure(Value):
 
 
 class ChanceTest(Value):
-    """One question to chance, with its answer."""
+    """A test of whether chance explains a difference."""
 
     name: str
     question: str
@@ -101,9 +101,9 @@ class ChanceTest(Value):
     adjusted: float
     """After Holm's correction over all vendors and tests of the comparison."""
     more: int
-    """Rows that speak for a difference."""
+    """Rows that support a difference."""
     less: int
-    """Rows that speak against it."""
+    """Rows that contradict it."""
     detected: bool
 
 
@@ -125,7 +125,7 @@ class MarginTest(Value):
 
 
 class SchemaFigures(Value):
-    """How the calls of one run stand to the schemas of their tools."""
+    """How many calls of one run satisfy the schemas of their tools."""
 
     responses: int
     """Answers with calls."""
@@ -141,7 +141,7 @@ class SchemaFigures(Value):
     rows: dict[str, tuple[int, ...]] = {}
     """The first few rows of each bucket."""
     coercible: Rate = Rate()
-    """Invalid calls, of those looked at, that the usual coercion would mend."""
+    """Invalid calls, of those looked at, that the usual coercion would make valid."""
 
     @property
     def accuracy(self) -> Rate:
@@ -173,7 +173,7 @@ class TokenDifferences(Value):
     histogram: dict[int, int] = {}
     """Rows by difference; the rarest of very many are left out."""
     by_turns: dict[int, dict[int, int]] = {}
-    """The same, apart for each number of user messages."""
+    """The same for each number of user messages."""
     ceiling_equal: Rate | None = None
 
 
@@ -185,7 +185,7 @@ class CompareFinding(Value):
     rows: int
     evidence: str
     of_baseline: bool = False
-    """The baseline shows it: worth knowing, and nothing the vendor can be blamed for."""
+    """The baseline shows it, so it is not charged to the vendor."""
 
 
 class MadeCall(Value):
@@ -242,16 +242,16 @@ class GroupFigures(Value):
 
 
 class Missing(Value):
-    """Rows that could not be compared. Missing is not negative."""
+    """Rows that could not be compared. A missing row is not counted as wrong."""
 
     vendor_failed: int
     """The vendor gave no answer that can be judged."""
     vendor_absent: int
     """The vendor's run has no such row."""
     baseline_failed: int
-    """The baseline gave none: left out, nobody is charged."""
+    """The baseline gave none; such rows are left out."""
     reasons: dict[str, int] = {}
-    """Why, from the first of them."""
+    """The reasons of the first missing rows."""
     worst_agreement: float | None = None
     """Agreement if every missing row were wrong."""
     worst_f1: float | None = None
@@ -305,7 +305,7 @@ class VendorComparison(Value):
 
 
 class Comparison(Value):
-    """A baseline, its noise, and the vendors held against it."""
+    """A baseline, its noise, and the vendors compared with it."""
 
     toolcert: str
     trigger: Trigger
@@ -317,8 +317,8 @@ class Comparison(Value):
     further: tuple[Side, ...]
     """Further runs of the baseline, which give the noise ceiling."""
     vendors: tuple[VendorComparison, ...]
-    """The best first."""
+    """Best first."""
     by: str | None = None
     warnings: tuple[str, ...] = ()
-    """Why the figures may say nothing."""
+    """Why the figures may be meaningless."""
     notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A case is what is asked once; an outcome is what became of it."""
+"""A case is one question to a model; its outcome says how it ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolcert.core.values import JsonObject, Value
 
 
 class Outcome(StrEnum):
-    """The five ends of a case; only PASSED and FAILED are measurements."""
+    """How a case ended; only PASSED and FAILED are measurements."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -16,9 +16,9 @@ class Outcome(StrEnum):
     UNSUPPORTED = "unsupported"
     """The server says that it cannot."""
     NOT_MEASURED = "not_measured"
-    """Transport, rate limit, auth or outage: says nothing about the model."""
+    """Transport, rate limit, authentication or outage: nothing is known about the model."""
     SKIPPED = "skipped"
-    """A precondition failed, or an early stop; the reason is given."""
+    """Not asked: a precondition failed, or the result was decided; the record gives the reason."""
 
     @property
     def measured(self) -> bool:
@@ -60,7 +60,7 @@ class Case(Value):
     """One iteration of one probe, or one dataset row, against one target."""
 
     key: str
-    """Identifies the case across runs: what is measured under this key is not asked again."""
+    """Identifies the case across runs: a case that was measured under this key is not asked again."""
     endpoint: str
     model: str
     probe: str | None = None
@@ -70,6 +70,6 @@ class Case(Value):
     body: JsonObject | None = None
     """The request of a dataset row, prepared for sending."""
     extra: JsonObject = {}
-    """What the job needs besides: expectations, tags, seeds."""
+    """What else the job needs: expectations, tags, seeds."""
     skip: Skip | None = None
     """Why this case is not asked; the engine records it as skipped without running it."""

@@ -20,7 +20,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the process says when it ends."""
+    """The exit code of the process."""
 
     OK = 0
     FAILED = 1
@@ -30,7 +30,7 @@ class ExitCode(IntEnum):
 
 
 class ToolcertError(Exception):
-    """Something the user can act on: says what happened, where, and what to do."""
+    """An error that the user can act on: what happened, where, and what to do."""
 
     exit_code = ExitCode.USAGE
 
@@ -61,7 +61,7 @@ class MissingExtraError(ConfigurationError):
 
 
 def install_line(extra: str) -> str:
-    """How to install an optional part: from the source, because a package of our name elsewhere may be a stranger's."""
+    """How to install an optional part: from the source, as a package of this name elsewhere may be a stranger's."""
     return f"In toolcert's source folder: pip install '.[{extra}]'"
 
 

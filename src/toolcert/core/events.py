@@ -1,4 +1,4 @@
-"""Events: everything an engine reports. Every output is a handler of these."""
+"""Events: everything an engine reports; each output is a handler of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RunStarted(Value):
     total: int | None
     """Cases planned, where known."""
     resumed: int = 0
-    """Cases found measured in the run log and not asked again."""
+    """Cases that the run log already holds; they are not asked again."""
 
 
 class CaseStarted(Value):
@@ -42,14 +42,14 @@ class CaseFinished(Value):
 
 
 class RunStopping(Value):
-    """The user interrupted: no more cases are taken, and answers under way may still arrive."""
+    """The user interrupted: no new case is started; answers under way may still arrive."""
 
     grace: float
-    """Seconds they have."""
+    """Seconds that answers under way have left."""
 
 
 class RunFinished(Value):
-    """Nothing more will come."""
+    """The run has ended; this is the last event."""
 
     interrupted: bool = False
     seconds: float = 0.0

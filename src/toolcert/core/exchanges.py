@@ -1,4 +1,4 @@
-"""One request and everything that came back, as the wire carried it."""
+"""One request and everything that came back, exactly as it was received."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FaultKind(StrEnum):
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
     REJECTED = "rejected"
-    """A 4xx of no known meaning: ours, the vendor's or the feature's; a control request decides."""
+    """A 4xx that names no cause: a control request decides whether the feature is at fault."""
     UNKNOWN_MODEL = "unknown_model"
     CONFIGURATION = "configuration"
     UNSUPPORTED = "unsupported"
@@ -76,7 +76,7 @@ class Attempt(Value):
 
 
 OnAttempt: TypeAlias = Callable[[Attempt], None]
-"""Is told of every attempt at the moment it ends."""
+"""Called with every attempt as soon as it ends."""
 
 
 class Exchange(Value):

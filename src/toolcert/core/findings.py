@@ -1,4 +1,4 @@
-"""Findings: named diagnoses, as values."""
+"""Findings: what was diagnosed, with its evidence."""
 
 from __future__ import annotations
 

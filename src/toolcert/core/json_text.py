@@ -1,6 +1,6 @@
-"""Reading JSON text that somebody else wrote: strict, bounded, and never with a surprise.
+"""A strict and bounded parser for JSON text that a server wrote.
 
-What is not JSON here, though `json.loads` would take it: NaN and Infinity, lone surrogates (no
+Refused, although `json.loads` accepts it: NaN and Infinity, lone surrogates (no
 UTF-8 can carry them), and nesting beyond MAX_DEPTH. Repeated keys are JSON; the last one counts.
 Numbers too large for a double stay exact, as Decimal, up to MAX_DIGITS digits.
 """

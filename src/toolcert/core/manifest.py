@@ -33,16 +33,16 @@ class Manifest(Value):
     format: int = RUN_FORMAT
     endpoints: tuple[EndpointSpec, ...] = ()
     models: dict[str, tuple[ModelInfo, ...]] = {}
-    """Endpoint name to its models, those not asked included."""
+    """The models of each endpoint, including those that are not asked."""
     unreachable: dict[str, str] = {}
-    """Endpoints that were asked for their models in vain, with the reason; nothing of them was measured."""
+    """Endpoints that gave no list of models, with the reason; nothing was measured there."""
     suite: str | None = None
     probes: tuple[str, ...] = ()
     iterations: int | None = None
     threshold: float = PROBE_THRESHOLD
     dataset: Dataset | None = None
     planned: int | None = None
-    """Rows that a verify run set out to ask, where that was known before the first."""
+    """Rows that a verify run plans to ask, where the number is known at the start."""
     parameters: JsonObject = {}
     """What else shaped the requests: temperature, max_tokens, adapter, stream mode, ..."""
     has_stale_lines: bool = False

@@ -14,7 +14,7 @@ _LOG_STEP = math.log((1 + ACCURACY) / (1 - ACCURACY))
 
 
 class Quantiles:
-    """A histogram with logarithmic buckets: add, merge, ask; about 3,000 buckets at most."""
+    """A histogram with at most about 3,000 logarithmic buckets."""
 
     __slots__ = ("_buckets", "count", "largest", "smallest", "total")
 
@@ -28,7 +28,7 @@ class Quantiles:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count one measurement; negative and not-a-number are refused."""
+        """Count one measurement; raises ValueError for negative numbers, infinity and NaN."""
         if not value >= 0 or value == math.inf:
             raise ValueError(f"{value} is not a measurement")
         bucket = math.ceil(math.log(min(max(value, SMALLEST), LARGEST)) / _LOG_STEP)
@@ -39,7 +39,7 @@ class Quantiles:
         self.largest = max(self.largest, value)
 
     def merge(self, other: Quantiles) -> None:
-        """Take over all measurements of `other`."""
+        """Add all measurements of `other`."""
         for bucket, count in other._buckets.items():
             self._buckets[bucket] = self._buckets.get(bucket, 0) + count
         self.count += other.count

@@ -1,7 +1,7 @@
-"""Records: one line of the run log each, complete in itself, verdict fields first.
+"""Records: one self-contained line of the run log each, verdict fields first.
 
-Verdict fields have names of ours only: what has free keys belongs into `Detail`, because readers of verdicts
-find the end of the head by the name of that last key.
+Verdict fields have fixed names only. A field with free keys belongs into `Detail`: readers of verdicts find the end
+of the head by the name of that last key.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ProbeFacts(Value):
 
 
 class RowFacts(Value):
-    """What a dataset row measured besides its outcome; all that comparing needs."""
+    """What a dataset row measured besides its outcome: everything that a comparison needs."""
 
     index: int
     content: str

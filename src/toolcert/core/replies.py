@@ -1,4 +1,4 @@
-"""The answer as read from the wire: nothing repaired, every irregularity named."""
+"""An answer as the server wrote it: nothing is repaired, and every irregularity is named."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ToolCall(Value):
 
 
 class Irregularity(Value):
-    """Something the reader noticed and did not hide; `code` is a code of the catalogue of findings."""
+    """A departure from the protocol that the reader noticed; `code` is a code of the catalogue of findings."""
 
     code: str
     evidence: str
@@ -69,11 +69,11 @@ class Reply(Value):
 
     @property
     def called(self) -> bool:
-        """Whether a call happened: judged by payload, never by the finish reason."""
+        """Whether the answer holds calls; the finish reason does not matter."""
         return bool(self.tool_calls)
 
     def as_completion(self) -> JsonObject:
-        """The answer in the protocol's form, as if it had come in one piece."""
+        """The answer as a chat completion that was not streamed."""
         message: JsonObject = {"role": self.role or "assistant", "content": self.content}
         if self.reasoning is not None:
             message["reasoning_content"] = self.reasoning

@@ -10,7 +10,7 @@ from toolcert.core.values import JsonObject, Value
 
 
 class RequestKind(StrEnum):
-    """Which door of the server a request goes through."""
+    """Which route of the server a request takes."""
 
     CHAT = "chat"
     COMPLETIONS = "completions"
@@ -32,7 +32,7 @@ class Request(Value):
 
     @property
     def tools(self) -> list[Any]:
-        """The offered tools as written; elements are judged, not trusted."""
+        """The offered tools as written; an element may be anything."""
         tools = self.body.get("tools")
         return tools if isinstance(tools, list) else []
 

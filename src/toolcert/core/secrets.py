@@ -41,7 +41,7 @@ class SecretForms:
         return re.compile("".join(forms).encode())
 
     def may_be_in(self, data: bytes) -> bool:
-        """Whether it is worth trying the pattern."""
+        """Whether the pattern can match at all; a quick test."""
         for anchor in self._anchors:  # noqa: SIM110 - runs for every answer, and any() costs several times the search
             if anchor in data:
                 return True
@@ -157,7 +157,7 @@ def passwords_in(address: str) -> list[str]:
 
 
 def _is_placeholder(value: str) -> bool:
-    """Whether it protects nothing, and erasing it would change what answers say."""
+    """Whether the value protects nothing, while erasing it would change what answers say."""
     return len(value) < _SHORTEST_ERASED or value.lower() in _PLACEHOLDERS or value.lower() in _PROTOCOL
 
 
@@ -170,7 +170,7 @@ class Eraser:
             self.add(secret)
 
     def add(self, secret: Secret) -> None:
-        """Erase this secret from now on (tokens are learnt while running)."""
+        """Erase this secret from now on; some tokens are known only after the start."""
         value = secret.reveal()
         known = {traces.value for traces in self._traces}
         if _is_placeholder(value) or value in known:

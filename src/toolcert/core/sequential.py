@@ -1,4 +1,4 @@
-"""Deciding as early as the evidence allows, with an error bound that holds at every moment.
+"""A test that decides as early as the evidence allows, with an error bound that holds at every moment.
 
 Two bets run side by side: one against "the rate is at most the threshold", one against "it is at
 least the threshold". Each is a mixture of likelihood ratios, a non-negative supermartingale under
@@ -14,15 +14,15 @@ from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
 from toolcert.core.values import Value
 
 ERROR_BOUND = 0.05
-"""Probability that a decision is wrong, at most."""
+"""The highest probability that a decision is wrong."""
 _GRID = 24
 """Alternatives on each side of the threshold; more change the time to a decision by under one run."""
 _EXTREME_SHARE = 0.5
-"""Weight of "always" and "never", the commonest truths about a model."""
+"""Weight of "always" and "never": most models do one of the two."""
 
 
 class Decision(Value):
-    """What the runs so far have decided for good."""
+    """A decision that further runs do not change."""
 
     certainty: Certainty
     """`proven` or `unreliable`."""
@@ -48,7 +48,7 @@ class _Bet:
 
 
 class SequentialTest:
-    """Watches runs of one model and says when its reliability is decided.
+    """Counts runs of one model and decides whether it is reliable.
 
     However often it is asked: a rate below the threshold is called proven with probability at most
     `alpha`, and a rate at or above it is called unreliable with probability at most `alpha`.

@@ -12,7 +12,7 @@ CONFIDENCE = 0.95
 PROBE_THRESHOLD = 0.9
 """The rate an ability must reach in a probe run."""
 _LIKELY_FROM = 10
-"""With fewer runs a rate above the threshold says too little to be called likely."""
+"""With fewer runs, a rate above the threshold is not called likely."""
 
 
 class Interval(Value):
@@ -57,7 +57,7 @@ class Rate(Value, gc=False):
 
 
 class Certainty(StrEnum):
-    """What the interval of a reliability figure allows, with t the threshold."""
+    """What the interval of a rate says about the threshold t."""
 
     PROVEN = "proven"
     """The lower bound reaches t."""
@@ -97,7 +97,7 @@ def reaches(k: int, n: int, threshold: float) -> bool:
 
 
 def certainty(k: int, n: int, threshold: float = PROBE_THRESHOLD, confidence: float = CONFIDENCE) -> Certainty:
-    """What k of n allows to say about a rate of at least `threshold`."""
+    """How certain k of n makes it that the rate is at least `threshold`."""
     interval = wilson(k, n, confidence)
     if interval is None:
         return Certainty.INCONCLUSIVE
@@ -109,7 +109,7 @@ def certainty(k: int, n: int, threshold: float = PROBE_THRESHOLD, confidence: fl
 
 
 def runs_needed(threshold: float, confidence: float = CONFIDENCE) -> int:
-    """How many runs, all of them clean, lift the lower bound to `threshold`."""
+    """How many passing runs in a row raise the lower bound to `threshold`."""
     if not 0 <= threshold < 1:
         raise ValueError(f"no number of runs proves a rate of {threshold}")
     z = normal_quantile((1 + confidence) / 2)

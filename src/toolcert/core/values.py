@@ -1,4 +1,4 @@
-"""The base of every value: frozen, keyword-only, compact on the wire."""
+"""The base of every value: frozen, keyword-only, compact as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ JsonObject: TypeAlias = dict[str, Any]
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class ValueMeta(msgspec.StructMeta):
-    """Makes frozen and keyword-only the default of every value, said once."""
+    """Makes every value frozen and keyword-only by default."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> ValueMeta:
         settings = {"frozen": True, "kw_only": True, "omit_defaults": True} | config

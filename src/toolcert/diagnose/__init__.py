@@ -1,4 +1,4 @@
-"""One small function per finding, registered with its catalogue entry."""
+"""Diagnosis of exchanges: one small function per finding, registered with its catalogue entry."""
 
 from __future__ import annotations
 

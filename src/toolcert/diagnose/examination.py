@@ -15,7 +15,7 @@ from toolcert.diagnose.judgement import CallJudgement, judge_calls
 def examine(
     exchange: Exchange, reply: Reply | None, calls: tuple[CallJudgement, ...] | None = None
 ) -> tuple[Finding, ...]:
-    """Everything that is wrong with one exchange, errors first; nothing at all for a faithful one.
+    """The findings of one exchange, errors first; none for a faithful one.
 
     `calls` are the judgements of the reply's calls, for those who have made them already.
     """

@@ -19,14 +19,14 @@ _CLOSERS = {"{": "}", "[": "]"}
 _OPEN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")
 _OPEN_SCALAR = re.compile(r"(?<![\w.+-])(?:-?\d[\d.eE+-]*|-|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)$")
 _ENDINGS = ("", "null", ":null", '"":null')
-"""What may have been about to come after a prefix: nothing, a value, a colon, the next member."""
+"""Endings that may complete a prefix: nothing, a value, a colon and a value, the next member."""
 
 
 class Damage(StrEnum):
     """What happened to arguments that do not parse."""
 
     TRUNCATED = "truncated"
-    """The text ends before the JSON does, and all there is of it is sound."""
+    """The text ends before the JSON does; what there is of it is well-formed."""
     DOUBLED = "doubled"
     """The same JSON several times, one after the other."""
     GLUED = "glued"
@@ -157,14 +157,14 @@ _FOUND_VALID = Judgement(ok=True)
 
 
 class CallJudgement(Value):
-    """What is to be said about one call: its name, its arguments, and the buckets it counts in."""
+    """The judgement of one call: its name, its arguments, and the buckets it counts in."""
 
     position: int
     call: ToolCall
     known: bool
     """Whether the name is exactly that of an offered tool."""
     meant: str | None = None
-    """The offered tool whose name was mangled, where it is plain which one."""
+    """The offered tool whose name was mangled, where only one fits."""
     judgement: Judgement = _FOUND_VALID
     """The arguments against the schema; of an unknown tool, whether they are JSON at all."""
     damage: Damage | None = None
@@ -174,7 +174,7 @@ class CallJudgement(Value):
     buckets: tuple[str, ...] = ()
     """Values of `Bucket`, and UnknownName, NoSchema, SchemaMismatch.<keyword>."""
     valid: bool | None = True
-    """None where the tool's own schema is broken, so that nothing can be said."""
+    """None where the tool's own schema is broken, so that nothing can be judged."""
 
 
 class Offer:
@@ -208,7 +208,7 @@ class Offer:
 
 
 def judge_calls(request: Request, reply: Reply, offer: Offer | None = None) -> tuple[CallJudgement, ...]:
-    """One judgement for each call of the answer, in order; `offer` is for those who judge many answers by one."""
+    """One judgement for each call of the answer, in order; pass `offer` to judge many answers to the same tools."""
     if not reply.tool_calls:
         return ()
     offer = offer or Offer(request)

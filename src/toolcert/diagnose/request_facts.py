@@ -1,4 +1,4 @@
-"""What a request asked for, as far as checks need to know."""
+"""What a request asked for: the facts that checks need."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def token_limit(request: Request) -> int | None:
 
 
 def messages(request: Request) -> Iterator[dict[str, Any]]:
-    """The messages that have the form of one."""
+    """The messages that are objects."""
     listed = request.body.get("messages")
     for message in listed if isinstance(listed, list) else ():
         if isinstance(message, dict):
@@ -50,7 +50,7 @@ def last_question(request: Request) -> str:
 
 
 def instructions(request: Request) -> str:
-    """What people told the model: system, developer and user messages; costly, so only for a suspicion."""
+    """What people told the model: system, developer and user messages; slow, so use it only after a quicker test."""
     parts: list[str] = []
     for message in messages(request):
         if message.get("role") in ("system", "developer", "user"):
@@ -59,7 +59,7 @@ def instructions(request: Request) -> str:
 
 
 def conversation_text(request: Request) -> str:
-    """Everything the model was given to read, in one string; costly, so only for a suspicion."""
+    """Everything the model was given to read, in one string; slow, so use it only after a quicker test."""
     parts: list[str] = []
     for message in messages(request):
         _collect(message.get("content"), parts)

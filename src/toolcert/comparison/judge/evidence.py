@@ -59,7 +59,7 @@ def _ceiling_tokens(pairing: Pairing) -> Rate | None:
 
 
 def tokens_decide(tokens: TokenDifferences, confidence: float) -> bool:
-    """Whether the prompts are not the same: one differing row is enough where the baseline has none of its own."""
+    """Whether the prompts differ: one row is enough where the baseline never differs from itself."""
     differing = Rate(k=tokens.equal.n - tokens.equal.k, n=tokens.equal.n)
     if not differing.k:
         return False
@@ -71,7 +71,7 @@ def tokens_decide(tokens: TokenDifferences, confidence: float) -> bool:
 
 
 def signs(pairing: Pairing, tokens: TokenDifferences, confidence: float) -> list[Sign]:
-    """Every trace, on both sides."""
+    """The traces of the serving stack, on both sides."""
     vendor, baseline = pairing.vendor, pairing.baseline
     return [
         _token_sign(tokens, confidence),
@@ -125,7 +125,7 @@ def _overlap(first: Rate, second: Rate) -> bool | None:
 
 
 def _value_sign(name: str, meaning: str, pairing: Pairing, value: Callable[[Identity], str | None]) -> Sign:
-    """The same where the vendor shows nothing that no run of the baseline shows."""
+    """Same where every value of the vendor also occurs in a run of the baseline."""
     vendor, baseline = _values(pairing.vendor, value), _values(pairing.baseline, value)
     for run, _ in pairing.others[1:]:
         baseline.update(_values(run, value))
@@ -134,7 +134,7 @@ def _value_sign(name: str, meaning: str, pairing: Pairing, value: Callable[[Iden
 
 
 def _identity_sign(vendor: PackedRun, baseline: PackedRun) -> Sign:
-    """One answer under another name is enough to differ from a baseline that has none."""
+    """One answer under another name is enough to differ from a baseline without any."""
     theirs, own = answered_as_asked(vendor), answered_as_asked(baseline)
     both_whole = (theirs.k == theirs.n) == (own.k == own.n)
     return Sign(
@@ -283,7 +283,7 @@ def telling_rows(pairing: Pairing, decisions: Decisions, limit: int = SHOWN) -> 
 
 
 def _curl(run: PackedRun, given: KeptAnswer) -> str:
-    """The command that asks the vendor again; of a file without manifest the address must be filled in."""
+    """The command that asks the vendor again; for a results file, the user fills in the address."""
     from toolcert.endpoints.curl import curl_line
 
     if not given.request:
@@ -311,8 +311,8 @@ def count_missing(pairing: Pairing, decisions: Decisions, cells: Confusion) -> M
             failed += count
         if pattern.baseline.measured and not pattern.vendor.measured:
             called += count * decisions.called(pattern.baseline)
-    owed = failed + absent
-    worst = Confusion(tp=cells.tp, fp=cells.fp + owed - called, fn=cells.fn + called, tn=cells.tn)
+    missing = failed + absent
+    worst = Confusion(tp=cells.tp, fp=cells.fp + missing - called, fn=cells.fn + called, tn=cells.tn)
     return Missing(
         vendor_failed=failed,
         vendor_absent=absent,

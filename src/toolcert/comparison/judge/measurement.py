@@ -30,11 +30,11 @@ from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 
 _LOOKED_AT = 30
-"""Invalid rows whose calls are judged once more to see whether coercion would mend them."""
+"""Invalid rows whose calls are judged again, to see whether coercion would make them valid."""
 
 
 def schema_figures(run: PackedRun, *, look_closer: bool = True) -> SchemaFigures:
-    """Counts over all answers of a run that carry calls; whether coercion would mend them takes a closer look."""
+    """Counts over all answers of a run with calls; `look_closer` also judges whether coercion would make them valid."""
     valid = invalid = unjudged = calls = 0
     for kind, count in run.kind_counts:
         if kind.called:
@@ -73,7 +73,7 @@ def _coercible(run: PackedRun) -> Rate:
 
 
 class Basis(Value):
-    """What the verdict on one vendor rests on."""
+    """What the verdict on one vendor is based on."""
 
     raw_tests: tuple[RawTest, ...]
     margins: tuple[MarginTest, ...]
@@ -91,14 +91,14 @@ class Basis(Value):
 
 
 class VendorDraft(Value):
-    """A vendor's figures before the verdict, and what it will rest on."""
+    """A vendor's figures before the verdict, and the basis of the verdict."""
 
     figures: VendorComparison
     basis: Basis
 
 
 def basis_of(pairing: Pairing, options: CompareOptions) -> Basis:
-    """The tests, margins and hard evidence, without the figures for show."""
+    """The tests, margins and hard evidence that decide; the other figures are only shown."""
     decisions = Decisions(options.trigger)
     limits = Limits(margin=options.margin, confidence=options.confidence)
     tokens = evidence.token_differences(pairing)
@@ -113,7 +113,7 @@ def basis_of(pairing: Pairing, options: CompareOptions) -> Basis:
 
 
 def measure(side: Side, pairing: Pairing, matching: Matching, options: CompareOptions) -> VendorDraft:
-    """All that can be said about a vendor without knowing the others."""
+    """All figures of a vendor that do not depend on the other vendors."""
     decisions = Decisions(options.trigger)
     basis = basis_of(pairing, options)
     settings = figures.Settings(confidence=options.confidence, seed=options.seed)
@@ -161,7 +161,7 @@ def _findings(pairing: Pairing, equal_tokens: Rate) -> list[CompareFinding]:
 
 
 def _other_model(run: PackedRun) -> list[CompareFinding]:
-    """That another model answered than was asked for, with the commonest pair of names as proof."""
+    """The finding that another model answered than was asked for; the most frequent pair of names is the evidence."""
     others = evidence.answered_by_another(run)
     if not others:
         return []
@@ -207,8 +207,8 @@ def _arguments(pairs: list[tuple[Answer, Answer, int]]) -> Rate:
 
 
 def unfinished_note(run: PackedRun) -> str:
-    """A part of a run is compared as it is; nobody should take it for the whole."""
-    return f"{run.label} was not finished: {len(run.columns)} rows of it are compared."
+    """The note that only a part of a run is compared."""
+    return f"{run.label} was not finished; only its {len(run.columns)} rows are compared."
 
 
 def _notes(side: Side, matching: Matching, pairing: Pairing) -> list[str]:
@@ -216,7 +216,7 @@ def _notes(side: Side, matching: Matching, pairing: Pairing) -> list[str]:
     baseline = pairing.baseline
     asked = baseline.manifest.dataset if baseline.manifest is not None else None
     if asked is not None and side.dataset_digest is not None and side.dataset_digest != asked.digest:
-        notes.append(f"{side.label} was asked from another dataset, or version of it; the rows in common are compared.")
+        notes.append(f"{side.label} answered another dataset or another version of it; only common rows are compared.")
     if side.torn:
         notes.append(f"The last line of {side.label} was cut off and is left out.")
     if side.foreign:

@@ -1,4 +1,4 @@
-"""From figures to one word and one sentence: the verdict on a vendor."""
+"""The verdict on a vendor: one word, one sentence, and the reasons."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _GAP = {
     "agreement": "decisions like the baseline's",
     "payload": "calls like the baseline's",
 }
-_NO_CEILING = "with one baseline run nobody knows how much the baseline differs from itself"
+_NO_CEILING = "one baseline run does not show how much the baseline differs from itself"
 _SMALLEST_P = 1e-300
 
 
 class VerdictCase(Value):
-    """All that a verdict rests on."""
+    """Everything that a verdict is based on."""
 
     tests: tuple[ChanceTest, ...]
     margins: tuple[MarginTest, ...]
@@ -34,7 +34,7 @@ class VerdictCase(Value):
     """Rows on which the baseline differs from itself, scaled to those compared; None without a second run."""
     margin: float
     level: float
-    """What a p-value must fall below, whatever the other tests find."""
+    """A p-value below this counts, whatever the other tests find."""
 
     @property
     def compared(self) -> int:
@@ -42,17 +42,17 @@ class VerdictCase(Value):
 
     @property
     def detected(self) -> dict[str, ChanceTest]:
-        """The tests that chance does not explain."""
+        """The tests whose differences chance does not explain."""
         return {test.name: test for test in self.tests if test.detected}
 
     @property
     def unclear(self) -> list[MarginTest]:
-        """Margins that are not kept for sure."""
+        """The margins that are not proven to hold."""
         return [test for test in self.margins if test.outcome is not MarginOutcome.PASSED]
 
 
 class Decided(Value):
-    """A verdict, its sentence, and the lines that carry it."""
+    """A verdict, its headline, and the reasons for it."""
 
     verdict: Verdict
     headline: str
@@ -61,7 +61,7 @@ class Decided(Value):
 
 
 def decide(case: VerdictCase) -> Decided:
-    """Degraded before different before inconclusive: the strongest thing that is shown is said."""
+    """The strongest verdict that is proven: degraded before different, equivalent where every margin holds."""
     worse = [test for test in case.unclear if test.name in QUALITY and _shown_to_fail(case, test)]
     if worse:
         verdict, headline = Verdict.DEGRADED, f"Degraded against the baseline: {_and(map(_loss, worse))}."
@@ -113,7 +113,7 @@ def _sameness(case: VerdictCase) -> str:
 
 
 def _doubt(case: VerdictCase) -> str:
-    """What is missing for a verdict: rows, or a second run of the baseline, or both."""
+    """What a verdict needs: more rows, a second run of the baseline, or both."""
     if not case.compared:
         return "no row was answered by both"
     open_tests = [test for test in case.unclear if not _needs_second_run(case, test)]
@@ -121,20 +121,20 @@ def _doubt(case: VerdictCase) -> str:
         return f"{_decision_rows(case, short=False)}, and {_NO_CEILING}"
     needed = [_rows_needed(case, test) for test in open_tests]
     known = [rows for rows in needed if rows is not None]
-    lead = f"{plural(case.compared, 'row')} {'does' if case.compared == 1 else 'do'} not decide"
+    lead = f"{plural(case.compared, 'row')} {'is' if case.compared == 1 else 'are'} too few to tell"
     if len(known) < len(needed):
-        return f"{lead}, and at a margin of {case.margin:g} no number of rows like these would"
+        return f"{lead}, and no number of rows like these would be enough for a margin of {case.margin:g}"
     second = "" if len(open_tests) == len(case.unclear) else " and a second run of the baseline"
-    return f"{lead}; {about_rows(max(known))}{second} would at a margin of {case.margin:g}"
+    return f"{lead}; {about_rows(max(known))}{second} would be enough for a margin of {case.margin:g}"
 
 
 def _needs_second_run(case: VerdictCase, test: MarginTest) -> bool:
-    """Without a ceiling, disagreement beyond the margin is not decided by any number of rows."""
+    """Without a noise ceiling, no number of rows decides whether disagreement beyond the margin is usual."""
     return case.usual is None and test.name == "agreement" and test.rows_needed is None
 
 
 def _rows_needed(case: VerdictCase, test: MarginTest) -> int | None:
-    """The rows that would decide; a margin that is missed, but perhaps by chance, needs those that rule chance out."""
+    """The rows that would decide. A margin that is missed, perhaps by chance, needs enough rows to rule chance out."""
     if test.outcome is MarginOutcome.FAILED:
         return rows_to_ask(rows_to_show(test.rows, case.level), test.rows, case.compared)
     return test.rows_needed
@@ -156,9 +156,9 @@ def _reasons(case: VerdictCase, verdict: Verdict) -> Iterator[str]:
             yield f"{less}? Undecided; {about_rows(needed)} would tell."
     own, always = case.cells.f1, always_calling(case.cells).f1
     if own and always and always >= own:
-        yield f"F1 alone says nothing here: {own:.3f} for the vendor, {always:.3f} for a program that always calls."
+        yield f"F1 alone says nothing here: the vendor has {own:.3f}, a program that always calls {always:.3f}."
     if case.usual is None and verdict is not Verdict.INCONCLUSIVE:
-        yield "There is one baseline run only, so no noise ceiling; a second run of the baseline gives one."
+        yield "There is only one baseline run, so there is no noise ceiling; add a second one after --baseline."
 
 
 def _finding(test: ChanceTest) -> str:

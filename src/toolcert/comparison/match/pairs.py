@@ -37,7 +37,7 @@ class BothAsked(Value):
 
 
 def ask_again(baseline: PackedRun, vendor: PackedRun, partners: Partners) -> list[BothAsked]:
-    """What some rows spread over the whole ask, as far as both runs kept it."""
+    """What some evenly spread rows ask, where both runs kept the request."""
     step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
     places = islice(matched_places(partners), 0, None, step)
     looked_at = [_asked(baseline, vendor, place, partners) for place in places]
@@ -74,7 +74,7 @@ def other_sampling(
 
 def _refusal(baseline: PackedRun, vendor: PackedRun, rows: str, example: BothAsked) -> InputError:
     return InputError(
-        f"{baseline.label} and {vendor.label} were asked with other sampling settings on {rows}{_how(example)}.",
+        f"{baseline.label} and {vendor.label} were asked with different sampling settings on {rows}{_how(example)}.",
         remedy="Run one of them again with the other's settings, or compare anyway with --force.",
     )
 
@@ -143,7 +143,7 @@ class Answer(Value):
 
 
 class Pattern(Value):
-    """What one or many rows say."""
+    """The answers of one row; many rows share a pattern."""
 
     baseline: Answer
     vendor: Answer

@@ -24,7 +24,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 
 
 class Match(StrEnum):
-    """How rows of two runs are found to be the same."""
+    """How the same row is found in two runs."""
 
     CONTENT = "content"
     """By what was asked; the row number only tells repeated rows apart."""
@@ -33,7 +33,7 @@ class Match(StrEnum):
 
 
 class Matching(Value):
-    """How the rows of two runs met."""
+    """How many rows of two runs were matched."""
 
     matched: int
     baseline_only: int
@@ -67,7 +67,7 @@ def _in_step(baseline: Columns, vendor: Columns, match: Match) -> bool:
 
 
 def _content_and_number(columns: Columns) -> array[int]:
-    """One key of both; the factor keeps neighbouring numbers from meeting neighbouring contents."""
+    """One key for content and number; the factor avoids collisions of neighbouring values."""
     pairs = zip(columns.content, columns.index, strict=True)
     return array("Q", (content ^ (number * _SPREAD & _64_BITS) for content, number in pairs))
 

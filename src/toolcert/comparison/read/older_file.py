@@ -132,7 +132,7 @@ class Offer:
         return judged.valid, judged.buckets
 
     def explain(self, call: Call) -> CallJudgement:
-        """The same by the rules everybody shares, with all details."""
+        """The same by the shared rules, with all details."""
         made = ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
         return judge_calls(Request(body={"tools": self.tools}), Reply(tool_calls=(made,)))[0]
 
@@ -211,7 +211,7 @@ def _decode_each(data: PackedRun, lines: list[bytes], before: int) -> tuple[list
 
 
 def _damaged(path: Path, lines: Sequence[bytes], before: int, error: Exception) -> InputError:
-    """Which of some lines has a request that cannot be read; their answers could."""
+    """The refusal that names the line whose request cannot be read; its answer could be."""
     for read in (whole_row, _decode):  # the second takes less
         for number, line in enumerate(lines, before + 1):
             try:
@@ -225,7 +225,7 @@ _UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)
 
 
 class _Answers:
-    """Keeps rows from their answers alone, in one pass over each: a million of them should take seconds."""
+    """Keeps rows from their answers alone, in one pass: a million rows should take seconds."""
 
     def __init__(self, data: PackedRun, reading: Reading) -> None:
         self._data = data
@@ -240,7 +240,7 @@ class _Answers:
         self._keep(rows, lines, bytes(len(rows)))
 
     def _keep(self, rows: Sequence[AnswerRow], lines: Sequence[bytes], turns: Sequence[int]) -> None:
-        """One loop with few calls: here is where the time of a comparison goes."""
+        """One loop with few function calls: most of the time of a comparison is spent here."""
         columns, codes, hashes, trusting = self._columns, self._data.kinds, self._hashes, self._trusting
         tokens, kinds = [NO_TOKENS] * len(rows), [codes[_UNMEASURED]] * len(rows)
         payloads, names = [0] * len(rows), [0] * len(rows)
@@ -282,7 +282,7 @@ class _Answers:
 
 
 class _WholeRows(_Answers):
-    """Reads the requests too: rows get a content."""
+    """Reads the requests too, so that rows can be matched by content."""
 
     def __init__(self, data: PackedRun, reading: Reading) -> None:
         super().__init__(data, reading)

@@ -30,16 +30,16 @@ _SHOWN_ROWS = 8
 """Row numbers kept per bucket, for people to look at."""
 _KEPT_PLACES = 300
 _LOOKED_AT = 1000
-"""Rows from the start on which it is noted who answered."""
+"""Rows from the start whose identity (who answered) is noted."""
 _LOOKED_AT_EVERY = 256
-"""Rows further on of which one is looked at."""
+"""After them, one row in this many is looked at."""
 _MAX_GROUPS = 0xFFFF
 _LOOK = 1 << 16
 """Bytes read at once when a row is looked up again: about as many as lie between a mark and a row."""
 
 
 class By(StrEnum):
-    """What rows can be told apart by."""
+    """What rows can be grouped by."""
 
     TOOL = "tool"
     """The tool the baseline calls first."""
@@ -121,7 +121,7 @@ class PackedRun:
         self._group_codes: dict[tuple[str, ...], int] = {}
 
     def looked_at(self, rows: int) -> range:
-        """Which of the next rows it is noted of who answered them."""
+        """The places among the next rows whose identity is noted."""
         first = len(self.columns)
         return range(rows if first < _LOOKED_AT else int(first % _LOOKED_AT_EVERY < rows))
 
@@ -286,7 +286,7 @@ class KeptAnswer(Value):
     reply: Reply | None = None
     exchange: Exchange | None = None
     error: str = ""
-    """What an older verifier noted instead of an answer."""
+    """The error that an older verifier noted instead of an answer."""
 
 
 def read_answer(run: PackedRun, place: int) -> KeptAnswer:
@@ -323,7 +323,7 @@ def _from_older_row(line: bytes) -> KeptAnswer:
 
 
 def shown_answer(given: KeptAnswer) -> GivenAnswer:
-    """An answer as a report shows it, judged by the rules everybody shares."""
+    """An answer as a report shows it, judged by the shared rules."""
     from toolcert.diagnose.judgement import judge_calls
 
     reply = given.reply

@@ -14,7 +14,7 @@ from toolcert.core.statistics import Interval, normal_quantile
 from toolcert.core.values import Value
 
 _EXACT_CONVOLUTION = 3000
-"""Up to so many informative rows the exact distribution is summed; beyond, the normal one is close enough."""
+"""Up to this many informative rows the exact distribution is used; beyond, the normal one is close enough."""
 
 
 def binomial_tail(k: int, n: int, p: float) -> float:
@@ -118,7 +118,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 _STEPS = 50
 """Halvings of the search for a bound: a millionth of a millionth, more than any count carries."""
 _MOST_ROWS = 100_000_000
-"""Where even so many rows would not decide, no number is named."""
+"""If even this many rows would not decide, no number is given."""
 
 
 class MarginOutcome(StrEnum):
@@ -196,7 +196,7 @@ def rows_to_decide(rows: Discordance, margin: float, confidence: float) -> int |
 
 
 def rows_to_show(rows: Discordance, level: float) -> int | None:
-    """How many rows would show at that level that the loss is no chance, if the rates stay as they are."""
+    """How many rows would prove the loss at that level, if the rates stay as they are."""
     return _fewest(rows, lambda scaled: mcnemar(scaled.lost, scaled.gained) < level)
 
 

@@ -59,7 +59,7 @@ def same_parameters(first: Sequence[ToolCall], second: Sequence[ToolCall]) -> tu
 
 
 def pair_up(first: Sequence[T], second: Sequence[T], *bonds: Callable[[T, T], bool]) -> list[tuple[T | None, T | None]]:
-    """Members of both lists in pairs, the strongest bond first and in order; None where nobody is left."""
+    """Members of both lists in pairs, best matches first and in order; None where no partner is left."""
     partners: dict[int, int] = {}
     free = list(range(len(second)))
     for bond in bonds:
@@ -168,7 +168,7 @@ def _at(values: Sequence[float], share: float) -> float:
 
 
 _ALL_UP_TO = 1000
-"""So many rows are compared parameter by parameter; of more, a sample is."""
+"""At most this many rows are compared parameter by parameter; of more rows, a sample is."""
 _SAMPLED = 150
 _RESAMPLED = ("f1", "kappa", "mcc")
 
@@ -250,7 +250,7 @@ def _measure_decision(
 def _never_wrong(
     cells: Confusion, prompts: int, metric: Callable[[Confusion], float | None], confidence: float
 ) -> Interval | None:
-    """What no differing row leaves open: resampling would find no doubt at all, however few rows there are."""
+    """The interval where no row differs: resampling would give no width, however few rows there are."""
     certain = wilson(prompts, prompts, confidence)
     value = metric(cells)
     if certain is None or value is None:

@@ -24,7 +24,7 @@ from toolcert.core.values import Value
 
 
 class RawTest(Value):
-    """A test before the correction for having asked many questions."""
+    """A test before the correction for multiple tests."""
 
     name: str
     question: str
@@ -98,7 +98,7 @@ def payload_excess(pairing: Pairing) -> Excess:
 
 
 def count_discordance(pairing: Pairing, fact: Callable[[Answer], bool | None]) -> Discordance:
-    """Rows on which only one of baseline and vendor has a fact, among those where it can be told of both."""
+    """Rows on which the fact holds for only one of baseline and vendor, among those where both are known."""
     gained = lost = n = 0
     for pattern, count in pairing.items():
         own, theirs = fact(pattern.baseline), fact(pattern.vendor)
@@ -125,7 +125,7 @@ def correctness(pairing: Pairing) -> Discordance:
 
 
 def raw_tests(pairing: Pairing, decisions: Decisions) -> list[RawTest]:
-    """The questions put to chance; those that need a noise ceiling only where there is one."""
+    """The tests of chance; those that need a noise ceiling only where there is one."""
     tests = []
     if len(pairing.others) > 1:
         tests.append(
@@ -168,11 +168,11 @@ def _worse(name: str, question: str, rows: Discordance) -> RawTest:
 
 
 QUALITY = frozenset({"call_rate", "validity", "correctness"})
-"""Worse in one of these is worse; the others only say how different a vendor is."""
+"""A loss in one of these makes a vendor worse; the other tests only show how different it is."""
 
 
 class Limits(Value):
-    """How much worse is still the same, and how sure we want to be."""
+    """The loss that still counts as equal, and the confidence of the intervals."""
 
     margin: float
     confidence: float
@@ -204,7 +204,7 @@ def _against_ceiling(pairing: Pairing, decisions: Decisions, limits: Limits, com
 
 
 def _without_ceiling(rate: Discordance, limits: Limits) -> MarginTest:
-    """With one baseline run all disagreement may be excess: enough to pass, never enough to fail.
+    """With one baseline run, all disagreement may be excess: the test can pass, but never fail.
 
     More rows help only where the disagreement is within the margin; beyond it, only a second run does.
     """

@@ -116,7 +116,7 @@ def merged(view: View) -> Iterator[Evidence]:
 
 
 def _could_have_called(view: View) -> bool:
-    """No call, and nothing in the answer that explains it better."""
+    """Whether no call came and no other finding explains why."""
     reply = view.reply
     return (
         reply.complete

@@ -1,4 +1,4 @@
-"""Findings about the finish reason, which is one fact, and the calls themselves, which are another."""
+"""Findings about the finish reason and about whether it agrees with the calls."""
 
 from __future__ import annotations
 

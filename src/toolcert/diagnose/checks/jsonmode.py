@@ -84,7 +84,7 @@ def ignored(view: View) -> Iterator[Evidence]:
 
 
 def _answer(view: View) -> str | None:
-    """The text, where it should be JSON and had the chance to become it."""
+    """The text of an answer that should be JSON and was not cut short."""
     if _mode(view.request) is None or view.reply.tool_calls or not view.reply.complete:
         return None
     return None if view.reply.finish_reason in _UNFINISHED else view.reply.content

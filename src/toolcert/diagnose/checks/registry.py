@@ -26,11 +26,11 @@ class Evidence(Value):
     code: str | None = None
     """A narrower code than the check's own, such as `args.schema.enum`."""
     severity: Severity | None = None
-    """Where this case weighs more or less than its kind does."""
+    """Set where this case is more or less severe than its kind."""
 
 
 class View(Value):
-    """All that a check may look at."""
+    """Everything that a check can look at."""
 
     request: Request
     exchange: Exchange
@@ -39,12 +39,12 @@ class View(Value):
     """The judgement of every call, in the order of `reply.tool_calls`."""
 
     def noticed(self, code: str) -> bool:
-        """Whether the reader of the answer noticed this already."""
+        """Whether the reader of the answer has noted this code already."""
         return any(irregularity.code == code for irregularity in self.reply.irregularities)
 
 
 class When(Enum):
-    """Which answers a check looks at; a check is not even called for the others."""
+    """Which answers a check is called for."""
 
     ANY = "any readable answer"
     CALLED = "an answer with calls"
@@ -121,7 +121,7 @@ def catalogue() -> Iterator[FindingKind]:
 def finding(
     code: str, evidence: str, *, turn: int = 0, call: int | None = None, severity: Severity | None = None
 ) -> Finding:
-    """A finding of a catalogued kind; long evidence is cut in its middle."""
+    """A finding of a catalogued kind; the middle of long evidence is left out."""
     weight = kind_of(code).severity if severity is None else severity
     return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call)
 

@@ -1,4 +1,4 @@
-"""Findings about text that has gone off the rails."""
+"""Findings about degenerate text: repetition and mixed scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text
 
 _LEAST_LOOP = 240
-"""Characters of nothing but repetition; shorter runs occur in honest text."""
+"""Characters of pure repetition that count as a loop; shorter runs occur in ordinary text."""
 _LEAST_REPEATS = 8
 _LONGEST_UNIT = 200
 _SCRIPTS = {

@@ -1,4 +1,4 @@
-"""Findings about getting no answer to judge. They say nothing about the model: `not_measured`."""
+"""Findings about exchanges without an answer. They say nothing about the model: `not_measured`."""
 
 from __future__ import annotations
 
