@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -538,3 +539,22 @@ def test_every_form_sees_its_own_example(form: Any) -> None:
 def test_the_tables_are_large() -> None:
     assert len(FORMS_OF_TEMPLATES) >= 60
     assert len(HARMLESS) >= 60
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n" * 60_000 + 'get_weather(city="Tokyo")\n' * 2_000,
+        "<" * 60_000 + "get_weather",
+        "<tool_call>" * 8_000 + "get_weather",
+        "<|a|>" * 20_000 + "get_weather",
+        '[{"name": "get_weather", ' * 4_000,
+        "<get_weather><city>" * 4_000,
+    ],
+    ids=["empty lines", "brackets", "tags", "tokens", "open JSON", "elements"],
+)
+def test_a_long_text_is_searched_in_time_that_grows_with_its_length(text: str) -> None:
+    """A search whose time grows with the square of the length takes minutes here."""
+    started = time.process_time()
+    call_in(text, asked())
+    assert time.process_time() - started < 10

@@ -89,7 +89,7 @@ FORMS = (
     Form(
         "Gemma 4, FunctionGemma",
         Kind.TAG,
-        r"(?:<\|tool_call>|<start_function_call>|^)\s* call:NAME \s* (?=\{)",
+        r"(?:<\|tool_call>|<start_function_call>|^)[ \t]* call:NAME \s* (?=\{)",
         "<|tool_call>call:get_weather{city:<|\"|>Tokyo<|\"|>}<tool_call|>",
     ),
     Form(
@@ -145,7 +145,7 @@ FORMS = (
     Form(
         "ChatGLM 3",
         Kind.PLAIN,
-        r"^ \s* NAME \s* ```python \s* tool_call\(",
+        r"^[ \t]* NAME \s* ```python \s* tool_call\(",
         "get_weather\n```python\ntool_call(city='Tokyo')\n```",
     ),
 )  # fmt: skip
