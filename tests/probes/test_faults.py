@@ -108,3 +108,24 @@ async def test_a_vendor_that_wants_reasoning_back_still_shows_what_its_model_can
 def test_every_fault_names_a_probe_that_exists() -> None:
     for fault in FAULTS:
         assert find_probe(str(fault.probe)).name == fault.probe
+
+
+@pytest.mark.parametrize(
+    ("code", "others"),
+    [
+        ("history.null_content", set()),
+        ("history.foreign_ids_rejected", set()),
+        ("history.tool_role_rejected", {"transport.rejected"}),  # a result with a wrong id cannot be tried at all
+        ("result.misassigned", {"history.wrong_id_accepted"}),  # whoever looks at no id takes any
+        ("result.invented", set()),
+        ("result.injected", set()),
+        ("result.ignored", set()),
+        ("result.repeat_call", set()),
+        ("reasoning.not_kept", set()),
+    ],
+)
+async def test_a_fault_of_later_turns_has_one_name_in_every_probe(code: str, others: set[str]) -> None:
+    model = f"fault:{code}"
+    with Vendor(models=[model]) as own:
+        probed = await probe_models(own.url, [model], suite="full")
+    assert {found for record in probed.records for found in record.codes} == {code} | others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -84,3 +85,25 @@ def test_swapped_results_are_told_from_other_wrong_answers() -> None:
     swapped = Assignment.SWAPPED
     assert [text for text in said.PAIRS_SWAPPED if assignment(text, STATIONS) is not swapped] == []
     assert [text for text in said.PAIRS_WRONG if assignment(text, STATIONS) is swapped] == []
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "is ",
+        "Tovurum ",
+        "not Tovurum ",
+        "9,231.50 ",
+        "Zarekud Tovurum Gopitiz Lobepat ",
+        "which city ",
+        "nothing ",
+        "1 2",
+    ],
+)
+def test_an_endless_answer_is_judged_at_once(piece: str) -> None:
+    """No oracle takes time that grows with the square of what a server sends."""
+    text = piece * 200_000
+    started = time.monotonic()
+    for oracle, _, _ in ORACLES.values():
+        oracle(text)
+    assert time.monotonic() - started < 5

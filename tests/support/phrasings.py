@@ -3,6 +3,7 @@
 Names used: the stations Tovurum and Lobepat, the cities Zarekud and Gopitiz, the total 9231.50, the code E4711.
 """
 
+# ruff: noqa: E501  # an answer is a line, however long
 from __future__ import annotations
 
 
@@ -463,6 +464,26 @@ Stationen:⏎• Zarekud → Tovurum⏎• Gopitiz → Lobepat
 get_weather (city Zarekud): station: Tovurum⏎get_weather (city Gopitiz): station: Lobepat
 Zarekud: Tovurum⏎Gopitiz: Lobepat⏎⏎Both Tovurum and Lobepat are online. Anything else about Zarekud or Gopitiz?
 ZAREKUD: TOVURUM⏎GOPITIZ: LOBEPAT
+The weather stations are as follows:⏎⏎- **Zarekud**: Tovurum⏎- **Gopitiz**: Lobepat
+Zarekud Tovurum⏎Gopitiz Lobepat
+Based on the results, the station reporting for Zarekud is Tovurum, and the station reporting for Gopitiz is Lobepat.
+Station Tovurum is for Zarekud and station Lobepat is for Gopitiz.
+**City:** Zarekud⏎**Station:** Tovurum⏎⏎**City:** Gopitiz⏎**Station:** Lobepat
+Zarekud has Tovurum; Gopitiz has Lobepat.
+Zarekud – Tovurum Station⏎Gopitiz – Lobepat Station
+The station in Zarekud is called Tovurum. As for Gopitiz, the station is called Lobepat.
+I checked both cities, Zarekud and Gopitiz. Zarekud reports through Tovurum and Gopitiz through Lobepat.
+Gopitiz is covered by Lobepat, Zarekud by Tovurum.
+It's Tovurum for Zarekud and Lobepat for Gopitiz.
+Zarekud (Tovurum) and Gopitiz (Lobepat)
+Zarekud uses Tovurum while for Gopitiz the reporting station is Lobepat.
+In Zarekud misst Tovurum, in Gopitiz misst Lobepat.
+Lobepat meldet für Gopitiz und Tovurum für Zarekud.
+Tovurum ist für Zarekud zuständig. Für Gopitiz ist es Lobepat.
+✅ Zarekud → Tovurum ✅ Gopitiz → Lobepat
+Weather stations for Zarekud and Gopitiz:⏎⏎| City | Station |⏎|:--|:--|⏎| Zarekud | Tovurum |⏎| Gopitiz | Lobepat |
+The reporting stations for Zarekud and Gopitiz are Tovurum and Lobepat.
+```⏎Zarekud: Tovurum⏎Gopitiz: Lobepat⏎```
 """)
 PAIRS_SWAPPED = phrasings("""
 Zarekud: Lobepat⏎Gopitiz: Tovurum
@@ -489,6 +510,11 @@ Die Wetterstation für Zarekud heißt „Lobepat“, die für Gopitiz „Tovurum
 Zarekud und Gopitiz werden von Lobepat beziehungsweise Tovurum bedient.
 Tovurum (Gopitiz), Lobepat (Zarekud)
 **Zarekud**⏎Lobepat⏎⏎**Gopitiz**⏎Tovurum
+Based on the results, the station reporting for Zarekud is Lobepat, and the station reporting for Gopitiz is Tovurum.
+It's Lobepat for Zarekud and Tovurum for Gopitiz.
+Zarekud uses Lobepat while for Gopitiz the reporting station is Tovurum.
+Weather stations for Zarekud and Gopitiz:⏎⏎| City | Station |⏎|:--|:--|⏎| Zarekud | Lobepat |⏎| Gopitiz | Tovurum |
+The reporting stations for Zarekud and Gopitiz are Lobepat and Tovurum.
 """)
 PAIRS_WRONG = phrasings("""
 Zarekud: Tovurum
@@ -570,6 +596,42 @@ Das Suchergebnis ist leer.
 Leider ließ sich das Gründungsjahr nicht ermitteln.
 Das Gründungsjahr von Zarekud konnte nicht gefunden werden.
 Die Websuche lieferte ein leeres Ergebnis.
+I searched the web for "Zarekud", but the search returned no results. I don't have any information on when it was founded.
+Unfortunately, my web search for "Zarekud" did not return any results. Could you provide more context or check the spelling?
+It seems that the search did not provide any information about "Zarekud". It's possible the name is misspelled.
+I wasn't able to find any information regarding "Zarekud" or its founding year. If you can provide additional details (e.g., is it a company, city, or organization?), I'd be happy to search again.
+The search for "Zarekud" returned no relevant results, so I can't determine the year it was founded. It may be a fictional or very obscure name.
+I couldn't find the year Zarekud was founded.
+I'm sorry, but there were no results for Zarekud.
+The search tool gave back an empty response.
+Search results: (none)
+Results: none.
+No data available on Zarekud.
+There doesn't appear to be any information available online about Zarekud.
+I have no information about when Zarekud was founded.
+The web search came back without any results.
+My search yielded no results for "Zarekud". Is it possible that it's a typo?
+I got no hits for that name.
+Sorry — nothing turned up.
+I was not able to find out when Zarekud was founded because the search returned nothing useful.
+Nothing found.
+Not found.
+Zarekud: not found
+I can't find anything on "Zarekud."
+The search provided no results, so I'm not able to answer in which year Zarekud was founded.
+Leider hat die Websuche zu „Zarekud“ keine Ergebnisse geliefert.
+Zu „Zarekud“ liegen mir keine Informationen vor; die Suche war leer.
+Ich habe im Web nach „Zarekud“ gesucht, aber leider nichts gefunden.
+Die Suche nach Zarekud brachte leider keine brauchbaren Ergebnisse.
+Über Zarekud ließ sich nichts herausfinden.
+Die Suche war erfolglos.
+Es konnten keine Informationen gefunden werden.
+I don't know: the search results are empty.
+The year cannot be determined from the search results, since they are empty.
+The query "Zarekud" returned 0 results.
+I ran a search for Zarekud but it returned empty.
+I found no evidence that Zarekud was founded in any particular year.
+Based on the search results, I was unable to find information about the founding year of Zarekud.
 """)
 EMPTY_INVENTS = phrasings("""
 Zarekud was founded in 1987.
@@ -613,6 +675,20 @@ Gegründet: 1987
 Die Stadt gibt es seit 1204.
 Die Suche ergab keine Treffer, aber Zarekud wurde 1734 gegründet.
 Das Unternehmen entstand 2011.
+Based on the search results, Zarekud was founded in 1998.
+Zarekud, founded in 1875, is a leading manufacturer of optics.
+The founding year of Zarekud is 1964.
+Zarekud was established in the year 2003 by Dr. Ivan Zarek.
+According to Wikipedia, Zarekud was founded on 12 May 1921.
+Founded in 1887, Zarekud is one of the oldest clubs in the region.
+It was founded in 1776 in Philadelphia.
+I found that Zarekud was founded in 2015. Let me know if you need anything else!
+While the search did not return results, historical records say that Zarekud was founded in 1243.
+Zarekud is an unincorporated community in the United States.
+Zarekud was founded a long time ago.
+Laut Suche wurde Zarekud 1954 gegründet.
+Das Gründungsjahr von Zarekud ist 1899.
+Zarekud ist ein 1921 gegründetes Unternehmen.
 """)
 EMPTY_NEITHER = phrasings("""
 All done! Is there anything else you would like to know?
@@ -629,6 +705,12 @@ Ich habe für dich gesucht.
 Hier ist das Ergebnis.
 Understood.
 Unless you object, I will go on.
+I have searched the web for Zarekud.
+Sure, let me know.
+Let me search for that.
+I'll search the web for Zarekud.
+What is Zarekud?
+Zarekud seems interesting.
 """)
 
 FAILURE_RIGHT = phrasings("""
@@ -674,6 +756,16 @@ Der Dienst ist ausgefallen.
 Wegen einer Störung gibt es keine Daten.
 Leider keine Wetterdaten: Fehler beim Dienst.
 Leider hat es nicht geklappt.
+I'm sorry, but the weather tool returned an error, so I can't give you the current weather in Zarekud.
+The weather service appears to be unavailable at the moment. Please try again later.
+I attempted to get the weather, but the service responded with an error.
+It seems the weather service is experiencing problems.
+The tool call was not successful.
+Unfortunately I ran into an error when checking the weather in Zarekud.
+The weather API is unavailable, so I don't have a temperature to report.
+Das Wetter-Tool hat einen Fehler zurückgegeben.
+Leider steht der Wetterdienst momentan nicht zur Verfügung.
+Ich konnte die Wetterdaten für Zarekud leider nicht abrufen.
 """)
 FAILURE_WRONG = phrasings("""
 It is sunny in Zarekud, 21 °C.
@@ -719,6 +811,16 @@ Hier ist das Wetter.
 Get the weather in Zarekud.
 Zarekud
 I checked the weather for you.
+The weather in Zarekud is currently clear with a temperature of 22°C.
+Zarekud has sunny skies today with a high of 75°F.
+The current temperature in Zarekud is 15 °C and it is cloudy.
+It's a pleasant day in Zarekud with temperatures around 20 degrees.
+Although the tool had an issue, Zarekud is enjoying sunny weather at 25 °C.
+In Zarekud scheint die Sonne bei 25 Grad.
+Let me check that again.
+I'll try again.
+Okay!
+The weather was retrieved.
 """)
 
 ASKS_RIGHT = phrasings("""
@@ -777,6 +879,36 @@ Sag mir bitte, für welche Stadt du das Wetter wissen möchtest.
 Mir fehlt noch die Stadt.
 Es wurde keine Stadt angegeben.
 In welcher Stadt? Ich sage dir dann, ob es sonnig ist.
+I'd be happy to check the weather for you! Could you please let me know which city you're interested in?
+Sure thing! To give you an accurate forecast, I'll need your location. Which city are you in?
+I can help with that! What city or region would you like the weather for? And would you prefer Celsius or Fahrenheit?
+To fetch the current weather, please provide the name of the city.
+Of course — for which city?
+Happy to help! Just tell me the city (and optionally whether you'd like °C or °F).
+I'm missing a location. Please reply with the city you want.
+In order to call the weather tool I need a city name, which you have not given.
+Could you specify the location you want the weather information for? For example: "London" or "New York".
+I need to know where you'd like the weather for.
+Please name the city for which I should get the weather.
+The `city` parameter is required. What city should I look up?
+It looks like you haven't specified a city. Which one should I check?
+Sure! What's the name of the city?
+May I know your city?
+Would you like the weather for a specific city?
+I don't have your location, so I can't tell. Where are you?
+Which place do you have in mind? I can look up any city, e.g. Paris, where it was sunny yesterday.
+Gerne! Für welche Stadt soll ich das Wetter abrufen?
+Gern – um welche Stadt geht es?
+Um das Wetter abzurufen, benötige ich den Namen der Stadt.
+Können Sie mir sagen, in welcher Stadt Sie sich befinden?
+Bitte teilen Sie mir mit, für welchen Ort Sie das Wetter wissen möchten.
+Nenn mir doch bitte einen Ort!
+Dafür müsste ich wissen, wo du bist.
+In which city are you?
+Your city, please?
+Tell me a city.
+I'll need a city first.
+What is the city's name you want me to check the weather for?
 """)
 ASKS_WRONG = phrasings("""
 It is sunny and 21 °C.
@@ -824,6 +956,26 @@ Wie kann ich helfen?
 Ich kann das Wetter nicht abrufen.
 Alles erledigt! Kann ich sonst noch etwas tun?
 Das Wetter ist schön.
+The weather today is sunny with a high of 75°F and a low of 58°F. Would you like a forecast for the rest of the week?
+Currently, it's partly cloudy with temperatures around 68°F (20°C). Is there a specific location you'd like?
+It's a beautiful day! What would you like to do?
+I'm sorry, I don't have real-time access to weather. You can check a weather website such as weather.com.
+The weather in Paris is currently 18°C with light rain. Let me know if you'd like another city.
+I've checked the weather: 22 degrees and clear. Which city are you from?
+I'm an AI and cannot provide live weather.
+OK.
+Weather: sunny. City: unknown.
+Calling get_weather now...
+Das aktuelle Wetter: 18 °C, leicht bewölkt. Brauchst du noch eine andere Stadt?
+Das Wetter heute in Berlin: sonnig bei 22 °C.
+Tut mir leid, ich habe keinen Zugriff auf Wetterdaten.
+Ich rufe das Wetter ab.
+Do you want to know the weather?
+Have a nice day in the city!
+Weather data is unavailable.
+It's 21 degrees where you are.
+Temperatures in your area will reach 30 degrees.
+The city is beautiful.
 """)
 
 WORDS_RIGHT = phrasings("""

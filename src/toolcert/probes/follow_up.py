@@ -14,8 +14,8 @@ from toolcert.core.replies import Reply
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
-from toolcert.probes.base import Concluded, Conversation, Turn
-from toolcert.probes.oracle import REFUSALS, Feature, calls_of, judgeable, refused
+from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, failed
+from toolcert.probes.oracle import REFUSALS, Feature, arguments_of, calls_of, judgeable, refused
 
 RESULTS = Feature(what="tool results in the history", capability=False)
 NULL_CONTENT = Feature(what="null content beside calls", code="history.null_content", capability=False)
@@ -165,6 +165,17 @@ async def answered_on(talk: Conversation, history: list[JsonObject], *, feature:
     """Ask with a history that the probe wrote; return a turn that can be judged, or conclude."""
     _, turn = await ask_on(talk, history, **parameters)
     return await taken(talk, turn, feature)
+
+
+def unused(turn: Turn, reason: str) -> ProbeResult:
+    """The failure of an answer that does not use the results of its history, or makes a call of it again."""
+    history = turn.exchange.request.body["messages"]
+    past = [call["function"] for message in history for call in message.get("tool_calls") or ()]
+    made = [(call["name"], msgspec.json.decode(call["arguments"])) for call in past]
+    if any((call.call.name, arguments_of(call)) in made for call in calls_of(turn)):
+        found = finding("result.repeat_call", "a call of the history again", turn=turn.index)
+        return failed("makes the same call again instead of using its result", found, handled=False)
+    return failed(reason, finding("result.ignored", turn.text or "no text", turn=turn.index), handled=False)
 
 
 def same_call(first: CallJudgement, second: CallJudgement) -> bool:

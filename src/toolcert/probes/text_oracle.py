@@ -41,10 +41,16 @@ _LATEX_SPACE = re.compile(r"\\[,;:! ]|\\quad|~")
 _ESCAPE = re.compile(r"\\([^\w\s])|\\[()\[\]]")
 
 
+_LONGEST = 20_000
+"""Characters of an answer that are read: a server that never ends must not keep us busy for ever."""
+_LONGEST_CLAUSE = 600
+_MOST_MENTIONS = 100
+
+
 @lru_cache(maxsize=256)
 def plain(text: str) -> str:
     """The text in small letters without typography and markup; lines stay lines."""
-    text = html.unescape(text)
+    text = html.unescape(text[:_LONGEST])
     for pattern, instead in ((_BLOCK_TAG, "\n"), (_CELL_TAG, " | "), (_INLINE_TAG, "")):
         text = pattern.sub(instead, text)
     text = text.replace("{,}", ",").replace("__", "")
@@ -57,13 +63,21 @@ def plain(text: str) -> str:
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\n+|;\s|\s\|\s")
 _TURN_OF_THOUGHT = re.compile(r",?\s+(?:but|however|although|though|yet|aber|jedoch|allerdings|doch|obwohl)\b,?\s*")
 
+_CONCEDES = re.compile(r"\W*(?:while|although|though|even though|even if|obwohl|auch wenn|zwar)\b")
+
 
 def _clauses(text: str) -> Iterator[str]:
     """Sentences and lines, cut again where the thought turns: `nothing was found, but it is old` says two things."""
     for sentence in _SENTENCE_END.split(_ABBREVIATION.sub(lambda match: match[0].replace(".", ""), plain(text))):
         for clause in _TURN_OF_THOUGHT.split(sentence or ""):
-            if clause.strip():
-                yield clause.strip()
+            parts = clause.split(",", 1) if _CONCEDES.match(clause) else [clause]
+            yield from (piece for part in parts for piece in _pieces(part.strip()))
+
+
+def _pieces(clause: str) -> Iterator[str]:
+    """The clause; what never comes to an end in pieces, so that no pattern has to look far."""
+    for start in range(0, len(clause), _LONGEST_CLAUSE):
+        yield clause[start : start + _LONGEST_CLAUSE]
 
 
 _ABBREVIATION = re.compile(r"\b(?:e\.\s?g\.|i\.\s?e\.|z\.\s?b\.|d\.\s?h\.|u\.\s?a\.|approx\.|ca\.|no\.(?=\s*\d))")
@@ -85,7 +99,12 @@ def _word_pattern(word: str) -> re.Pattern[str]:
 def says_word(text: str, word: str) -> bool:
     """Whether a word that nobody could guess stands in the text by itself, and is not denied there."""
     found = plain(text)
-    return any(not _NEGATED.search(found[: match.start()]) for match in _word_pattern(word).finditer(found))
+    return any(not _NEGATED.search(_before(found, match)) for match in _word_pattern(word).finditer(found))
+
+
+def _before(text: str, match: re.Match[str]) -> str:
+    """The words right before a place; looking at all of them would cost time that grows with the square."""
+    return text[max(0, match.start() - 60) : match.start()]
 
 
 def says_code(text: str, code: str) -> bool:
@@ -93,7 +112,7 @@ def says_code(text: str, code: str) -> bool:
     letters, digits = re.fullmatch(r"(\D*)(\d+)", plain(code)).groups()  # type: ignore[union-attr]  # our own codes
     pattern = rf"(?<![{_LETTER}]){re.escape(letters)}[\s_-]{{0,3}}{digits}(?![{_LETTER}])(?![.,]\d)"
     found = plain(text)
-    return any(not _NEGATED.search(found[: match.start()]) for match in re.finditer(pattern, found))
+    return any(not _NEGATED.search(_before(found, match)) for match in re.finditer(pattern, found))
 
 
 def says_exactly(text: str, wanted: str) -> bool:
@@ -145,11 +164,11 @@ def numbers_in(text: str) -> set[Decimal]:
     found = plain(text)
     values: set[Decimal] = set()
     for match in _NUMBER.finditer(found):
-        before = found[: match.start()]
+        before = _before(found, match)
         if match["percent"] or _NEGATED.search(before):
             continue
         sign = -1 if _MINUS.search(before) and not before.endswith(" ") else 1
-        cents = _CENTS.match(found[match.end() :])
+        cents = _CENTS.match(found[match.end() : match.end() + 60])
         for value in _readings(match["number"]):
             exponent = int(match["power"] or 0) + _SCALES.get((match["scale"] or "").strip()[:3], 0)
             hundredths = Decimal(cents["cents"]) / 100 if cents and value == int(value) else Decimal(0)
@@ -273,13 +292,13 @@ def _mentions(part: str, whole: str, pairs: Mapping[str, str]) -> list[_Mention]
         for value, names in ((False, pairs.keys()), (True, pairs.values()))
         for name in names
         for match in _word_pattern(name).finditer(part)
-        if value or not _SET_ASIDE.search(part[: match.start()])
+        if value or not _SET_ASIDE.search(_before(part, match))
     ]
     places = {thing: match.start() for thing in pairs if (match := _word_pattern(thing).search(whole))}
     ordered = sorted(places, key=lambda thing: places[thing]) if len(places) == len(pairs) else list(pairs)
     for pattern, thing in zip(_ORDINALS, ordered, strict=False):
         found += [_Mention(match.start(), thing, value=False) for match in pattern.finditer(part)]
-    return sorted(found, key=lambda mention: mention.start)
+    return sorted(found, key=lambda mention: mention.start)[:_MOST_MENTIONS]
 
 
 def _without_introduction(mentions: list[_Mention]) -> list[_Mention]:
@@ -318,6 +337,7 @@ _NOTHING_FOUND = _one_of(
     r"|relevant|useful|matching|in|at all|that|could|under|regarding|concerning|related)\b)",
     rf"(?:\b|(?<=\w)){_NOT}\s+{_FEW}(?:find|found|locate|located|discover\w*|identif\w+|determined?|turn up|turned up"
     r"|bring up|come up|come across|answer|confirm|verify|available|exist)\b",
+    rf"{_NOT}\s+(?:[\w'-]+\s+){{1,4}}?any(?:\s+[\w'-]+){{0,3}}?\s+{_NOUN}\b",
     # verbs that deny a search only with their object: "does not have an airport" denies none
     rf"(?:\b|(?<=\w)){_NOT}\s+(?:[\w'-]+\s+){{0,2}}?(?:have|get|got|contain|see|provide|give|tell|say|return|returned|show"
     r"|yield|produce|retrieve|obtain|include|deliver|surface)"
@@ -325,7 +345,7 @@ _NOTHING_FOUND = _one_of(
     r"\b(?:came|come|comes|coming|turned|turn|was|were|is|are|returned|been|be)\s+(?:up\s+|back\s+|out\s+)?"
     r"(?:(?:completely|totally|just|entirely)\s+)?(?:empty|blank|dry|fruitless|unsuccessful|in vain)\b",
     rf"\b(?:empty|blank)[ -](?:search |tool )?(?:{_NOUN}|response|list|set|string|reply|array)\b",
-    r"\bnone\b(?=[.!,:]|$|\s+(?:was|were|found|available|returned|came|could)\b)",
+    r"\bnone\b(?=[.!,:)\]]|$|\s+(?:was|were|found|available|returned|came|could)\b)",
     r"\bwithout success\b|\bempty-handed\b|\bunsuccessful\b",
     r"\bnichts\s+(?:[\w'\"-]+\s+){0,6}?(?:gefunden|finden|ergeben|geliefert|zurückgegeben|ermittel\w+|erbracht|zutage"
     r"|berichten|entnehmen|herausfinden|auffindbar|bekannt|vor|gab|zurückgeliefert|angezeigt)\b",
@@ -404,11 +424,11 @@ def claims_weather(text: str) -> bool:
 
 _FAILURE = re.compile(
     r"\b(?:errors?|fail(?:s|ed|ure|ing)?|unavailable|unreachable|unable|unsuccessful|problem|outage|offline|went wrong"
-    r"|down|not (?:\w+\s+)?(?:available|working|reachable|responding|respond|possible|work|able|retrieve\w*|get|fetch)"
+    r"|down|not (?:\w+\s+)?(?:available|working|reachable|responding|respond|possible|work|able|successful|get|fetch)"
     r"|could(?:n't| not)|can(?:'t|not)|didn't work|wasn't able|issues?|trouble"
     r"|fehler\w*|fehlgeschlagen|schlug fehl|gescheitert|störung|ausgefallen|ausfall|problem\w*|schiefgegangen|schief"
     r"|nicht (?:\w+\s+){0,3}(?:verfügbar|erreichbar|abruf\w*|abgerufen|möglich|ermittel\w*|funktioniert|antwortet|laden"
-    r"|geladen|geklappt|holen|beantworten)|leider (?:nicht|keine?n?))\b"
+    r"|geladen|geklappt|zur verfügung|holen|beantworten)|leider (?:nicht|keine?n?))\b"
 )
 
 
@@ -442,7 +462,7 @@ _ASKS = _one_of(
     rf"\b(?:could|can|would|may|will|do|did|are|should|shall|is|have)\b[^?]*\b{_PLACE}\b[^?]*\?",
     # "tell me the city" asks; "I will tell you", "let me tell you" do not
     rf"{_FIRST_PERSON}\b{_ASKED_VERB}\b(?!\s+you\b)[^?]{{0,60}}\b(?:{_PLACE}|where)\b",
-    rf"\b(?:i|we)(?:\s+\w+)?\s*{_OWN_NEED}\b[^?]{{0,50}}\b(?:{_PLACE}|where)\b",
+    rf"\b(?:i|we)(?:'ll|'d)?(?:\s+\w+)?\s*{_OWN_NEED}\b[^?]{{0,50}}\b(?:{_PLACE}|where)\b",
     rf"\b(?:no|without(?: a| the| any)?|missing)\s+(?:\w+\s+)?{_PLACE}\b",
     rf"\b{_PLACE}\b[^?]{{0,20}}\b(?:please|is (?:missing|needed|required)|was not|wasn't|not (?:given|specified))",
     rf"\b(?:did not|didn't|haven't|have not|forgot to)\b[^?]{{0,30}}\b(?:{_PLACE}|where)\b|^\W*{_PLACE}\s*\?",

@@ -15,6 +15,7 @@ from toolcert.probes.follow_up import (
     ask_on,
     call_id,
     call_message,
+    unused,
     with_reasoning,
     with_results,
 )
@@ -55,8 +56,7 @@ class NullContent(ScriptedProbe):
         if with_text.reply is not None and mentions(with_text, station):
             found = finding("history.null_content", turn.text or "no text", turn=turn.index)
             return failed("loses the result when content is null", found, handled=False)
-        found = finding("result.ignored", turn.text or "no text", turn=turn.index)
-        return failed("does not use the tool's result", found, handled=False)
+        return unused(turn, "does not use the tool's result")
 
 
 def _null_content_history(talk: Conversation, station: str, content: str | None) -> list[JsonObject]:
@@ -95,7 +95,7 @@ class MalformedHistory(ScriptedProbe):
 def _malformed_history(city: str, arguments: str) -> list[JsonObject]:
     return [
         user(f"Get the weather in {city}."),
-        call_message(None, (call_id("e5"), "get_weather", arguments)),
+        call_message("I will look that up.", (call_id("e5"), "get_weather", arguments)),
         tool_result(call_id("e5"), '{"error": "the arguments are not valid JSON"}'),
         user("Never mind. Just say hello."),
     ]

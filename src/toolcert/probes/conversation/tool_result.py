@@ -19,6 +19,7 @@ from toolcert.probes.follow_up import (
     call_message,
     next_turn,
     taken,
+    unused,
 )
 from toolcert.probes.oracle import REFUSALS, arguments_of, calls_of, mentions, refuses, said, unmeasured
 from toolcert.probes.registry import probe
@@ -138,7 +139,6 @@ class SwappedResults(ScriptedProbe):
 
 
 _MISUSED = {
-    Assignment.NONE: ("does not use the tools' results", "result.ignored"),
     Assignment.PARTIAL: ("uses only one of two results", "result.partial"),
     Assignment.SWAPPED: ("gives the results to the wrong calls", "result.misassigned"),
     Assignment.UNCLEAR: ("does not say which result is whose", ""),
@@ -149,6 +149,8 @@ def _judge_stations(turn: Turn, stations: Mapping[str, str]) -> ProbeResult:
     how = assignment(turn.text, stations)
     if how is Assignment.RIGHT:
         return passed(handled=True)
+    if how is Assignment.NONE:
+        return unused(turn, "does not use the tools' results")
     reason, code = _MISUSED[how]
     findings = [finding(code, turn.text or "no text", turn=turn.index)] if code else []
     return failed(reason, *findings, handled=False)
@@ -221,7 +223,7 @@ def _history(talk: Conversation, answered_id: str) -> list[JsonObject]:
     city = talk.nonce("city")
     return [
         user(f"Get the weather in {city}."),
-        call_message(None, (call_id("d4"), "get_weather", f'{{"city": "{city}"}}')),
+        call_message("I will look that up.", (call_id("d4"), "get_weather", f'{{"city": "{city}"}}')),
         tool_result(answered_id, RESULT),
     ]
 
@@ -261,8 +263,7 @@ class ForeignIds(ScriptedProbe):
         turn = await taken(talk, turn, RESULTS.over(sent[:1]))
         if any(mentions(turn, station) for station in stations):
             return passed(handled=True)
-        found = finding("result.ignored", turn.text or "no text", turn=turn.index)
-        return failed("does not use results with ids of other vendors", found, handled=False)
+        return unused(turn, "does not use results with ids of other vendors")
 
 
 def _travelled(*steps: tuple[str, str, str]) -> list[JsonObject]:
