@@ -188,7 +188,7 @@ def test_without_scripts_every_table_is_there(visit: Callable[..., Page], html: 
     assert shown(page, "form") == shown(page, "#theme") == shown(page, "[data-expand]") == 0
     assert shown(page, ".matrix .sum") == 0
     page.locator("#model-rows > details summary").first.click()
-    expect(page.locator("#model-rows > details").first.get_by_text("Does not, and why")).to_be_visible()
+    expect(page.locator("#model-rows > details").first.get_by_text("What fails, and why")).to_be_visible()
 
 
 def test_paper_is_light_and_shows_the_evidence(visit: Callable[..., Page], html: str) -> None:

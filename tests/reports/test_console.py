@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,10 +16,12 @@ from msgspec import structs
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.comparison.result import Comparison
+from toolcert.core.events import RunStopping
 from toolcert.core.statistics import Certainty
 from toolcert.core.targets import EndpointSpec
 from toolcert.probes.summary.scorecard import Usage
 from toolcert.reports.compare.console import print_comparison
+from toolcert.reports.console.progress import progress
 from toolcert.reports.console.record import print_record
 from toolcert.reports.console.style import Screen
 from toolcert.reports.display_text import (
@@ -88,6 +92,33 @@ def test_colour_repeats_the_word() -> None:
     coloured = printed(lambda screen: print_probe(summary, screen), terminal=True)
     assert COLOURS.search(coloured)
     assert COLOURS.sub("", coloured) == printed(lambda screen: print_probe(summary, screen))
+
+
+def test_only_the_live_progress_of_a_terminal_loads_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a tenth of a second to import, which every other command would pay for nothing."""
+    rooms = ("probe", "verify", "compare", "history")
+    code = f"import sys; [__import__(f'toolcert.reports.{{room}}.console') for room in {rooms}]"
+    code += (
+        "; from toolcert.reports.console.progress import progress; progress('title'); assert 'rich' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "title\n"
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    assert type(progress("title")).__name__ == "LiveProgress"
+    assert type(progress("title", quiet=True)).__name__ == "PlainProgress"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_first_ctrl_c_is_answered_beside_the_progress(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", out)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("title") as display:
+        display(RunStopping(grace=30))
+        display.say("line 7 is not asked")
+    assert "Stopping; answers under way have 30 s to arrive. Ctrl-C again stops at once.\n" in out.getvalue()
+    assert "line 7 is not asked\n" in out.getvalue()
 
 
 def test_a_caveat_stands_beside_a_good_verdict() -> None:

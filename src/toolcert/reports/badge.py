@@ -25,7 +25,7 @@ def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa
 
 
 def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
-    """The share that decides, in the colour of the verdict; neither where there is none."""
+    """The deciding rate, in the colour of the verdict; both empty if nothing was measured."""
     reached = level(summary)
     if summary.incomplete:
         return badge("incomplete", "lightgrey")

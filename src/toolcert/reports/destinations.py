@@ -20,12 +20,12 @@ _STDOUT_DESCRIPTOR = 1
 
 
 def place(destination: str) -> str:
-    """A destination as given, with one name for standard output however it was called."""
+    """A destination as given; every name of standard output becomes `-`."""
     return STDOUT if open_descriptor(Path(destination)) == _STDOUT_DESCRIPTOR else destination
 
 
 def check_place(destination: str) -> None:
-    """Refuse a destination that cannot be written, before anything is paid for."""
+    """Refuse a destination that cannot be written, before any request is sent."""
     if place(destination) != STDOUT:
         check_writable(Path(destination))
 
@@ -49,12 +49,12 @@ def deliver_json(document: Any, destination: str) -> None:
 
 
 OF_A_RUN = (RECORDS, MANIFEST, SUPERSEDED)
-"""What was measured; no report may take the place of it."""
+"""The files of a run; no report may overwrite them."""
 _REMEDY = "Give each its own file."
 
 
 def check_destinations(destinations: Mapping[str, str], inputs: Iterable[str | Path] = ()) -> None:
-    """Refuse two reports in one place, and one in the place of an input, before anything is measured."""
+    """Refuse two reports in one file, and a report in place of an input, before anything is measured."""
     _refuse_two_in_one(destinations)
     read = {_file(path): path for path in inputs}
     for name, destination in destinations.items():
@@ -76,7 +76,7 @@ def _refuse_two_in_one(destinations: Mapping[str, str]) -> None:
 
 
 def _file(path: str | Path) -> str:
-    """One name for a file, whatever links and dots lead to it."""
+    """The real path of a file, so that two names of one file are equal."""
     return os.path.realpath(path)
 
 

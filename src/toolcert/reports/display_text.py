@@ -1,4 +1,4 @@
-"""Text fit to be shown: vendor text made harmless, also for spreadsheets, and figures in one style."""
+"""Text for display: vendor text made harmless, also for spreadsheets, and figures in one style."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def _columns(character: str) -> int:
 
 
 def fit(text: str, columns: int) -> str:
-    """`text` made visible and cut or padded to exactly so many columns."""
+    """`text` made visible and cut or padded to exactly `columns` columns."""
     text = shorten(visible(text), columns)
     return text + " " * (columns - width_of(text))
 
 
 def shorten(text: str, columns: int) -> str:
-    """`text` cut to at most so many columns, the cut marked; quick on texts of any length."""
+    """`text` cut to at most `columns` columns and marked with `…`; fast on texts of any length."""
     head = text[: 4 * columns + 16]  # more than fits, whatever marks are combined
     if len(head) == len(text) and width_of(text) <= columns:
         return text
@@ -102,7 +102,7 @@ def wrap(text: str, columns: int, indent: int = 0, hanging: int | None = None) -
 
 
 def cut(text: str, characters: int) -> str:
-    """`text` cut to at most so many characters, the cut marked; quick on texts of any length."""
+    """`text` cut to at most `characters` characters and marked with `…`; fast on texts of any length."""
     return text if len(text) <= characters else f"{text[: characters - 1]}…"
 
 
@@ -121,7 +121,7 @@ def percent(rate: float | None, digits: int = 1) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Seconds with as many digits as matter."""
+    """Seconds with about three significant digits."""
     if value is None:
         return NO_VALUE
     if value < 0.01:
@@ -146,7 +146,7 @@ def clock(value: float) -> str:
 
 
 def whereabouts(run: str) -> str:
-    """Where to read on: every report can be made again from the folder of the run."""
+    """The folder of the run, from which every report can be made again."""
     return f"Run: {run}" if run else ""
 
 
@@ -176,5 +176,5 @@ def harmless_cell(value: object) -> object:
 
 
 def cell_figure(value: float | None) -> Decimal | None:
-    """A number with a point and four digits, whatever the reader's language; none is an empty cell."""
+    """A number with a decimal point and four digits; None becomes an empty cell."""
     return None if value is None else Decimal(f"{round(value, 4) or 0.0:.4f}")  # no minus before a zero

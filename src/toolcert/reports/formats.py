@@ -34,7 +34,7 @@ class Extras(Value):
     run: str = ""
     """Folder of the run (or older results file) with the rows and their evidence."""
     rules: Rules | None = None
-    """Set where the summary comes from judging the rows again: the rows are then judged again too."""
+    """Set if the summary was judged again; the rows are then judged again too."""
     not_measured: NotMeasuredAs = NotMeasuredAs.ERROR
     history: Section | None = None
 

@@ -57,7 +57,7 @@ def pretty(report: Report) -> bytes:
 
 
 def whole(value: Any, *, intervals: bool = False) -> Any:
-    """A value with all its fields; our structs leave defaults out, and a program wants its zeros."""
+    """A value with all its fields; our structs omit defaults, but programs expect every field."""
     if isinstance(value, msgspec.Struct):
         computed = ("low", "high") if intervals and isinstance(value, Rate) else ()
         names = (*value.__struct_fields__, *computed)

@@ -17,7 +17,7 @@ LONGEST_TEXT = 4000
 
 
 class Tag(StrEnum):
-    """What became of a case that did not pass."""
+    """The tag of a case that did not pass."""
 
     FAILURE = "failure"
     ERROR = "error"

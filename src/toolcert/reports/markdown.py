@@ -1,4 +1,4 @@
-"""Markdown that shows text as it is and stays within what GitHub takes."""
+"""Markdown that shows text literally and stays within GitHub's limits."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ LONGEST = 60_000
 LONGEST_TEXT = 120
 SIGNS = {"good": "✅", "half": "🟡", "bad": "❌", "cannot": "➖", "unknown": "❔"}
 _ACTIVE = re.compile(r"([\\`*\[\]|<>&~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//))")
-"""An underscore between letters marks nothing, and a colon makes nothing but an address."""
+"""Underscores between letters need no escape; a colon matters only in an address."""
 _MENTION = re.compile(r"([@#]|:(?=[a-zA-Z+-][\w+-]*:))")
-"""People, issues and pictures (`:tada:`)."""
+"""Mentions, issue numbers and emoji (`:tada:`)."""
 _ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is: a model's name must not become a link, a mention or a tag."""
-    # GitHub looks for these after the backslashes are gone; a sign without width in between stops it.
+    # GitHub looks for these after removing backslashes; a zero-width character in between prevents it.
     inert = _MENTION.sub(r"\1&#8203;", _ACTIVE.sub(r"\\\1", visible(text)))
     return _ADDRESS.sub(r"\1\\.", inert)
 
 
 def prose(text: str) -> str:
-    """Our own sentences, in which backticks mark what a machine wrote."""
+    """Our own sentences; text between backticks becomes code."""
     pieces = text.split("`")
     return "".join(code(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
 

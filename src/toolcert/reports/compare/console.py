@@ -32,7 +32,7 @@ _ANSWERS = {MarginOutcome.PASSED: "yes", MarginOutcome.FAILED: "no", MarginOutco
 
 
 _ASKED_COLUMNS = 18
-"""What stands before the text of an answer in its line."""
+"""Columns before the text of an answer."""
 _SHOWN_ROWS = 3
 _LONGEST_HISTOGRAM = 312
 _LONGEST_CURL = 1000
@@ -164,7 +164,7 @@ def _findings(vendor: VendorComparison, screen: Screen) -> Iterator[Line]:
 
 
 def _schema(vendor: VendorComparison, width: int) -> Iterator[Line]:
-    """How the calls of both stand to their schemas."""
+    """How many calls of each side satisfy their schemas."""
     own, theirs = vendor.schema, vendor.baseline_schema
     yield Line(f"{fit('SCHEMA OF THE CALLS', 31)} {fit('VENDOR', 18)} BASELINE", "dim")
     yield Line(_judged("Valid calls", _of(own.accuracy), _of(theirs.accuracy)))

@@ -149,7 +149,7 @@ class RowView(Value):
 
 
 def row_views(rows: tuple[TellingRow, ...]) -> tuple[RowView, ...]:
-    """The rows as given: the most telling first."""
+    """The rows as given, the clearest differences first."""
     return tuple(_view(row) for row in rows)
 
 

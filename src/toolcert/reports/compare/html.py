@@ -135,7 +135,7 @@ _OUTCOMES = {
 
 
 class ChanceRow(Value):
-    """A question to chance."""
+    """A significance test."""
 
     question: str
     rows: str

@@ -116,7 +116,7 @@ def _margins(vendor: VendorComparison, comparison: Comparison) -> list[str]:
 
 
 def _groups(vendor: VendorComparison, comparison: Comparison) -> list[str]:
-    """The figures of each part of the rows, where they were told apart."""
+    """The figures of each part of the rows, if they are split."""
     heads = (group_title(comparison.by), ">Rows", ">Agrees", f">{confidence(comparison)}", ">Ceiling", ">Arguments")
     lines = [
         (

@@ -58,7 +58,7 @@ BUCKET_NAMES = {
 
 
 def headline(comparison: Comparison) -> str:
-    """One sentence that decides: the vendor's own, or how many of several stand where."""
+    """The verdict in one sentence; of several vendors, how many have each verdict."""
     if len(comparison.vendors) == 1:
         return comparison.vendors[0].headline
     counted = Counter(vendor.verdict for vendor in comparison.vendors)
@@ -70,14 +70,14 @@ def headline(comparison: Comparison) -> str:
 
 
 def further_lines(comparison: Comparison) -> list[str]:
-    """What to know next."""
+    """The sentences below the headline."""
     if len(comparison.vendors) == 1:
         return list(comparison.vendors[0].reasons)
     return [f"Nearest to the baseline: {comparison.vendors[0].side.label}."]
 
 
 def group_title(by: str | None) -> str:
-    """What the parts of the rows are told apart by; empty where they are not."""
+    """The heading of the table by part; empty if the rows are not split."""
     return GROUP_TITLES[By(by)] if by else ""
 
 
@@ -109,7 +109,7 @@ def counted_by(comparison: Comparison) -> str:
 
 
 def confidence(comparison: Comparison) -> str:
-    """What the intervals promise."""
+    """The confidence level of the intervals."""
     return f"{100 * (1 - comparison.alpha):g} %"
 
 
@@ -124,7 +124,7 @@ def p_value(p: float) -> str:
 
 
 def p_after_holm(vendor: VendorComparison, margin: MarginTest) -> str:
-    """What chance says about the rows of a margin, where it was asked."""
+    """The corrected p-value of the test that belongs to a margin."""
     return next((p_value(test.adjusted) for test in vendor.tests if test.name == margin.chance_test), NO_VALUE)
 
 
@@ -142,7 +142,7 @@ def callers_line(vendor: VendorComparison) -> str:
 
 
 def matching_line(vendor: VendorComparison) -> str:
-    """How the rows of both runs met."""
+    """How many rows of both runs were matched."""
     matching = vendor.matching
     parts = [
         f"{plural(matching.matched, 'row')} matched",
@@ -156,7 +156,7 @@ def matching_line(vendor: VendorComparison) -> str:
 
 
 def missing_line(missing: Missing) -> str:
-    """What could not be compared, and what that could hide; empty where nothing is missing."""
+    """How many rows could not be compared, and the worst case; empty if none is missing."""
     parts = []
     if missing.vendor_failed:
         parts.append(f"{count(missing.vendor_failed)} without an answer of the vendor")
@@ -171,7 +171,7 @@ def missing_line(missing: Missing) -> str:
 
 
 def missing_reasons(missing: Missing) -> list[str]:
-    """Why the vendor gave no answer, the commonest first; of many rows only the first were looked at."""
+    """Why the vendor gave no answer, the most frequent reason first; only the first rows are examined."""
     looked_at = sum(missing.reasons.values())
     of = f" of the first {count(looked_at)}" if looked_at < missing.vendor_failed else ""
     return [f"{visible(reason)} ({count(rows)}{of})" for reason, rows in missing.reasons.items()]

@@ -19,7 +19,7 @@ BAR_COLUMNS = 46
 
 
 class _Terminal(Console):
-    """Standard error; when its reader has gone that is raised, where rich would end the program with a failed check."""
+    """Standard error; raises if its reader is gone, where rich would exit with 1, the code of a failed check."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

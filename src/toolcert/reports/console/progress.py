@@ -16,7 +16,7 @@ from toolcert.core.quantiles import Quantiles
 from toolcert.reports.display_text import count, seconds, visible
 
 RATE_WINDOW = 10.0
-"""Seconds the shown rate looks back: steady enough to read, quick enough to see a stall."""
+"""Seconds over which the rate is averaged: steady enough to read, fast enough to show a stall."""
 
 
 class Pace:
@@ -31,7 +31,7 @@ class Pace:
         self.done = 0
         self._under_way = 0
         self._most = 0
-        """Requests the endpoints of the run may answer at a time."""
+        """Requests that the endpoints may answer at the same time."""
         self.retried = 0
         self.throttled = 0
         self.outcomes: Counter[Outcome] = Counter()
@@ -50,12 +50,12 @@ class Pace:
 
     @property
     def in_flight(self) -> int:
-        """Requests under way; of the cases a worker has taken, some may still wait for their turn."""
+        """Requests under way; some cases that a worker has taken may still wait for the limiter."""
         return min(self._under_way, self._most) if self._most else self._under_way
 
     @property
     def rate(self) -> float:
-        """Cases per second over the last moments."""
+        """Cases per second over the last RATE_WINDOW seconds."""
         now = self._clock()
         while self._recent and now - self._recent[0][0] > RATE_WINDOW:
             self._recent.popleft()
@@ -103,7 +103,7 @@ class Progress(Protocol):
 def progress(title: str, *, quiet: bool = False, extra: Callable[[], str] | None = None) -> Progress:
     """Redrawn in place on a terminal, else a line every few seconds; `extra` adds a line of the job's own."""
     if not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        # Only a terminal is drawn on, so only then the drawing library is loaded.
+        # Rich takes a tenth of a second to import, so only a terminal loads it.
         from toolcert.reports.console.live_progress import LiveProgress
 
         return LiveProgress(title, extra)
@@ -116,7 +116,7 @@ def stop_notice(event: RunStopping) -> str:
 
 
 PLAIN_SECONDS = 5.0
-"""Between plain lines: enough to see life in a CI log, not enough to flood it."""
+"""Seconds between plain lines: often enough to show progress in a CI log without flooding it."""
 
 
 class PlainProgress:
@@ -165,7 +165,7 @@ def share(pace: Pace) -> str:
 
 
 def figures(pace: Pace) -> str:
-    """How it is going."""
+    """Requests in flight, rate, retries and cases not measured."""
     missing = pace.outcomes[Outcome.NOT_MEASURED]
     parts = [f"{pace.in_flight} in flight", f"{pace.rate:.1f}/s", f"{count(pace.retried)} retried"]
     if pace.throttled:
@@ -175,7 +175,7 @@ def figures(pace: Pace) -> str:
 
 
 _THROTTLED_SHOWN = 50
-"""Attempts after a 429 during which the display says that we have backed off."""
+"""The display says `backed off` for this many attempts after a 429."""
 
 
 class VerifyFigures:

@@ -38,7 +38,7 @@ def print_record(found: FoundRow, manifest: Manifest, screen: Screen) -> None:
 
 
 def print_replay(both: Replay, screen: Screen, *, kept: Sequence[Reply] = ()) -> None:
-    """The answers then and now, and whether they agree; `kept` are those of then as read, where raw ones are not."""
+    """Print the answers then and now, and whether they agree; `kept` replaces earlier answers that are not raw."""
     blocks: list[list[Line]] = []
     for title, record, replies in (("then", both.before, kept), ("now", both.after, ())):
         answer = _answer(record.detail.exchanges[-1], replies[-1] if replies else None)
@@ -94,7 +94,7 @@ def _assembled(reply: Reply) -> Iterator[Line]:
 def _findings(record: Record, screen: Screen) -> Iterator[Line]:
     if not record.codes:
         yield Line("no finding")
-    # Of a run kept as verdicts only the codes are left.
+    # A run kept as verdicts has only the codes.
     for found in record.detail.findings or [finding(code, "") for code in record.codes]:
         head = Line(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
         yield from screen.entry(head, f"{found.code}: {kind_of(found.code).title}")

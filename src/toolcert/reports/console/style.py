@@ -20,7 +20,7 @@ from toolcert.reports.display_text import as_ascii, fit, visible, width_of, wrap
 NARROWEST = 40
 """Columns; a narrower terminal wraps the lines itself."""
 _NARROWEST_TEXT = 24
-"""Columns below which a text is not set beside its head."""
+"""Fewest columns for a text beside its head."""
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
 
 
@@ -67,7 +67,7 @@ class Screen:
         self.file = sys.stdout if file is None else file
         terminal = self.file.isatty()
         self.width = max(NARROWEST, width or shutil.get_terminal_size().columns)
-        # Whoever gives a width wants it kept, also in a file.
+        # A width that is given is kept, also in a file.
         self._wraps = terminal or width is not None or bool(os.environ.get("COLUMNS"))
         self._colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         # Text in memory has no encoding and carries every character.
@@ -84,7 +84,7 @@ class Screen:
         return [Line(line, style) for line in wrap(visible(text), room, indent, hanging)]
 
     def entry(self, head: Line | str, text: str, style: str = "") -> list[Line]:
-        """A text beside its head, its further lines below its first; below the head where there is no room beside."""
+        """A text beside its head, wrapped in its own column; below the head if there is no room beside it."""
         line = Line(head) if isinstance(head, str) else head
         indent = len(line) + 1
         if self._wraps and self.width - indent < _NARROWEST_TEXT:
@@ -213,7 +213,7 @@ def axis(threshold: float, width: int = WHISKER_WIDTH) -> str:
 
 
 def dot(rate: Rate, threshold: float, glyphs: Glyphs) -> str:
-    """Filled when the lower bound clears the threshold, open when only the rate does, a diamond below."""
+    """Filled if the lower bound is above the threshold, open if only the rate is, a diamond below it."""
     if rate.low is not None and rate.low >= threshold:
         return glyphs.proven
     return glyphs.likely if rate.value is not None and rate.value >= threshold else glyphs.below

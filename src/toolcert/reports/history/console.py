@@ -14,10 +14,10 @@ from toolcert.reports.history import phrases as words
 
 NAME = 22
 BESIDE = 27
-"""Columns that the gaps, the status and the working days take beside the timeline."""
+"""Columns beside the timeline: gaps, status and working days."""
 TIME = 8
 WIDE = 100
-"""From this width on the last call time has room."""
+"""Narrowest screen that shows the last call time."""
 SIGNS = {
     DayStatus.WORKING: ("█", "#", "green"),
     DayStatus.UNRELIABLE: ("▅", "=", "yellow"),
@@ -67,7 +67,7 @@ def _table(found: Overview, models: Sequence[ModelHistory], screen: Screen) -> I
     days, width, glyphs = len(models[0].days), screen.width, screen.glyphs
     wide = width >= WIDE
     longest = max(width_of(_name(history)) for history in models)
-    # Names take what a timeline of all days leaves them, and the least they need where it is long.
+    # A timeline of all days comes first; names get the room that is left, but never less than NAME.
     beside = BESIDE + (TIME if wide else 0)
     name = max(NAME, min(longest, width - beside - max(10, days)))
     size = size_for(days, max(10, width - name - beside))

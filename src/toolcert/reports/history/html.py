@@ -25,7 +25,7 @@ from toolcert.reports.html.page import render
 
 USUAL_DAYS = 14
 SLOWER = 1.5
-"""Times the usual from which on a day is worth a line."""
+"""A day is reported if its time is this many times the usual one."""
 
 
 class ChangeRow(Value):
@@ -39,7 +39,7 @@ class ChangeRow(Value):
 
 
 def facts(found: Overview) -> tuple[tuple[str, str], ...]:
-    """What stands at the foot of the certificate."""
+    """Name and value of each figure below the headline."""
     tested = [day for history in found.models for day in history.days if day.status is not DayStatus.NOT_TESTED]
     lost = sum(day.status is DayStatus.NOT_MEASURED for day in tested)
     run_days = len({day.day for day in tested})
@@ -156,7 +156,7 @@ class HistoryPage(Value):
     last: str
     changes: tuple[ChangeRow, ...]
     unchanged: str
-    """What stands there where nothing changed."""
+    """Text shown if nothing changed."""
     earlier: tuple[ChangeRow, ...]
     timeline: Timeline
     notes: tuple[Note, ...]
@@ -185,7 +185,7 @@ def history_section(found: Overview) -> Section:
 
 
 _TOOLS = {"days": days, "trend": trend, "words": words, "signs": SIGNS, "statuses": tuple(DayStatus)}
-"""What the templates draw and speak with."""
+"""Functions that the templates call."""
 
 
 def _page(found: Overview) -> HistoryPage:

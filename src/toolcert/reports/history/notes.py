@@ -18,15 +18,15 @@ from toolcert.reports.display_text import plural, visible
 from toolcert.reports.history.phrases import chance, day_text, figures, level, ratio, short_name, span_text
 
 MOST = 40
-"""Beyond so many nobody reads on; the tables below hold everything."""
+"""Most notes on a page; the tables below hold everything."""
 APART = 4
-"""Days between two numbers that can be told apart."""
+"""Smallest distance, in days, at which two note numbers do not overlap."""
 USUALLY = 0.3
-"""A model that is unreliable on a greater share of its days has a habit, not bad days."""
+"""If a model is unreliable on a larger share of its days, one note covers all of them."""
 
 
 class Note(Value):
-    """One thing to know; its number stands under the days it is about."""
+    """A note; its number is drawn under the days it is about."""
 
     models: tuple[str, ...]
     targets: tuple[tuple[str, str], ...]
@@ -44,7 +44,7 @@ class Note(Value):
 
 
 def notes(found: Overview) -> list[Note]:
-    """The most telling ones, numbered; the gravest first."""
+    """The most important notes, numbered; the most severe first."""
     by_model = {(history.endpoint, history.model): history for history in found.models}
     every = [
         *(_broken(by_model[one.endpoint, one.model], one) for one in found.outages if one.broken),
@@ -57,7 +57,7 @@ def notes(found: Overview) -> list[Note]:
 
 
 def _joined(every: Sequence[Note]) -> list[Note]:
-    """Notes on the same model and nearly the same days as one, so that each number has room of its own."""
+    """Merge notes on the same model and nearly the same days, so that their numbers do not overlap."""
     kept: list[Note] = []
     for note in every:
         place = next((place for place, other in enumerate(kept) if _meet(other, note)), None)
@@ -97,7 +97,7 @@ def _broken(history: ModelHistory, outage: Outage) -> Note:
 
 
 def _not_measured(outages: Sequence[Outage]) -> Iterator[Note]:
-    """An endpoint that is down takes all its models with it: one note for all."""
+    """One note for all models that could not be measured on the same days: usually their endpoint was down."""
 
     def span(one: Outage) -> tuple[str, str]:
         return one.first, one.last

@@ -64,12 +64,12 @@ def short_name(model: str) -> str:
 
 
 def latest_status(history: ModelHistory, last: str) -> DayStatus:
-    """How a model stands on the last day with a run."""
+    """The status of a model on the last day with a run."""
     return next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
 
 
 def ranked(found: Overview) -> list[ModelHistory]:
-    """The models as a reader wants them: by how they stand now, then by their working days."""
+    """The models sorted by their status now, then by their working days."""
     order = list(DayStatus)
 
     def place(history: ModelHistory) -> tuple[int, int, str]:
@@ -119,14 +119,14 @@ def is_beginning(found: Overview) -> bool:
 
 
 def unchanged(found: Overview) -> str:
-    """What stands where changes would."""
+    """The sentence shown if nothing changed."""
     if is_beginning(found):
         return "This is the first day with a run: there is nothing to compare it with."
     return f"No model changed its status on {day_text(found.last)}."
 
 
 def standing_lines(found: Overview) -> list[str]:
-    """The further sentences: how many stand how, and what is worse for sure."""
+    """How many models have each status, and which are certainly worse than before."""
     now = [latest_status(history, found.last) for history in found.models]
     counted = [(WORDS[status], now.count(status)) for status in DayStatus if status in now]
     lines = [f"{', '.join(f'{count(number)} {word}' for word, number in counted)}.".capitalize()]
@@ -176,7 +176,7 @@ def chance(p: float) -> str:
 
 
 def budget_sentence(drift: DriftReport) -> str:
-    """What the drift report is worth."""
+    """How many series were searched, and the chance of a false alarm."""
     if not drift.series:
         return f"No model was measured on {2 * SHORTEST_SIDE} days yet, which a change point takes to be seen."
     return (

@@ -18,12 +18,12 @@ END = "<!-- TOOL_TEST_REPORT_END -->"
 
 
 def check_markers(path: Path) -> None:
-    """Refuse a page whose section cannot be told for sure, before anything is measured."""
+    """Refuse a file without a clear section between the markers, before anything is measured."""
     _split(path)
 
 
 def update_section(path: Path, section: str) -> bool:
-    """Put `section` between the markers; says whether that changed anything."""
+    """Put `section` between the markers; returns whether the file changed."""
     before, old, after = _split(path)
     new = f"\n{section.strip()}\n"
     if new == old:

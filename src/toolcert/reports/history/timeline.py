@@ -37,7 +37,7 @@ class TimelineRow(Value):
     statuses: tuple[DayStatus, ...]
     marks: tuple[Mark, ...]
     said: tuple[str, ...]
-    """What the tip says of each bar."""
+    """Tooltip text of each bar."""
     summary: str
     status: DayStatus
     word: str
@@ -52,7 +52,7 @@ class Timeline(Value):
 
     rows: tuple[TimelineRow, ...]
     days: tuple[str, ...]
-    """What the tip calls each bar."""
+    """Tooltip title of each bar."""
     labels: tuple[tuple[int, str], ...]
     size: int
     short: int
@@ -140,7 +140,7 @@ def _said(bar: Stretch) -> str:
 
 
 def date_labels(bars: Sequence[Stretch], places: int) -> tuple[tuple[int, str], ...]:
-    """A few dates, evenly spaced and with room to stand where the axis has so many places."""
+    """A few dates, evenly spaced, that fit an axis of this many places."""
     step = max(1, -(-places // _LABELS))
     return tuple((place, _short(bars[place].first)) for place in range(0, len(bars), step))
 
@@ -165,7 +165,7 @@ class Trend(Value):
 
 
 def trends(found: Overview, notes: Sequence[Note]) -> tuple[Trend, ...]:
-    """The models the notes are about, the most telling first; without any, the first that calls."""
+    """The models that the notes are about, the most important first; without notes, the first model that calls."""
     by_model = {(history.endpoint, history.model): history for history in found.models}
     wanted = list(dict.fromkeys(note.targets[0] for note in notes if len(note.targets) == 1 and _tells(note)))
     return tuple(_trend(by_model[target], found, notes) for target in wanted[:MOST])

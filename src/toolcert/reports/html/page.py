@@ -1,4 +1,4 @@
-"""The shell of every page: templates with autoescape, one style, one script, and a policy that forbids the rest."""
+"""The frame of every page: autoescaped templates, one style sheet, one script, and a policy that forbids the rest."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _environment() -> Environment:
 
 
 def prose(sentence: str) -> Markup:
-    """Our own sentences, in which backticks mark what a machine wrote."""
+    """Our own sentences as markup; text between backticks becomes code."""
     pieces = sentence.split("`")
     return Markup("").join(_CODE.format(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
 
 
 def _policy(style: str, script: str) -> str:
-    """Only our own style and script, by their digests; nothing from anywhere else."""
+    """The content-security policy: only our own style and script, by their digests."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -83,7 +83,7 @@ def _asset(name: str) -> str:
 
 
 def full_title(code: str, title: str) -> str:
-    """`args.schema.required` is of the kind `args.schema`: its title names the keyword."""
+    """The title of a finding; for `args.schema.required` it names the schema keyword."""
     family = kind_of(code).code
     detail = code.removeprefix(family).strip(".")
     return f"{title.rstrip('.')}: `{detail}`" if detail else title

@@ -10,11 +10,11 @@ from toolcert.probes.summary.scorecard import Cell, CellState, ModelSummary, Pro
 from toolcert.reports.display_text import shorten, visible
 
 DENSE = 26
-"""Beyond so many probes cells are narrow and a flaky one shows tenths, as on the console."""
+"""Most probes with wide cells; in narrow cells a flaky probe shows tenths, as on the console."""
 FITS = 40
-"""Up to so many narrow columns fit the page."""
+"""Most narrow columns that fit the page."""
 TALL = 24
-"""Beyond so many models the head stays in view."""
+"""From this number of models on, the head stays in view."""
 LONGEST_REASON = 140
 _SIGNS = {
     CellState.PASSED: "passed",
@@ -29,7 +29,7 @@ class CellView(Value):
 
     style: str
     sign: str
-    """Name of a symbol, or empty where `mark` stands."""
+    """Name of a symbol; empty if `mark` is shown instead."""
     mark: str
     words: str
     reason: str

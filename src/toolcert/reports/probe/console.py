@@ -21,15 +21,15 @@ from toolcert.reports.probe.phrases import (
 
 SHORTEST_MODEL = 20
 FIXED_COLUMNS = 54
-"""What stands beside the model's name in its line."""
+"""Columns that the figures of a model take beside its name."""
 WIDE = 110
-"""From this width on the answer time has room."""
+"""Narrowest screen that shows the answer time."""
 _ANSWER_COLUMNS = 12
 SHOWN_CAUSES = 12
 CAVEAT = " !"
-"""Beside a good verdict where an error was found."""
+"""Marks a good verdict of a model that has an error."""
 _INDENT = 9
-"""Columns of a severity, under which the details of a cause stand."""
+"""Indent of the details of a cause."""
 CELL_ROLES = {
     CellState.PASSED: "good",
     CellState.FLAKY: "half",
@@ -63,7 +63,7 @@ def _models(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
     column = _name_column(summary, screen.width - FIXED_COLUMNS - (_ANSWER_COLUMNS if wide else 0))
     head = f"{fit('MODEL', column)}  SCORE VERDICT          RELIABLE {axis(summary.threshold)}  CALL s"
     room = screen.width - len(head) - _ANSWER_COLUMNS
-    # All reasons stand beside their models or all below: a column with holes is hard to read.
+    # All reasons are beside their models or all below: a column with holes is hard to read.
     beside = wide and all(width_of(visible(model.reason)) <= room for model in summary.models)
     yield Line(head + ("  ANSWER s" if wide else "") + ("  MAIN REASON" if beside else ""), "dim")
     for model in summary.models:

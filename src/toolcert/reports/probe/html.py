@@ -60,7 +60,7 @@ def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
 
 
 def ranking_note(summary: ProbeSummary) -> str:
-    """What the reliability column measures, and what would settle it."""
+    """What the reliability column measures, and how many runs would decide it."""
     probe = next((model.reliability.probe for model in summary.models if model.reliability.probe), "")
     where = f" in {probe}" if probe else ""
     measured = f"Reliable: called, arguments right, result used{where}."
@@ -137,7 +137,7 @@ def _cause_row(summary: ProbeSummary, cause: Cause, addresses: dict[str, str], l
 
 
 def _curl(summary: ProbeSummary, cause: Cause) -> str:
-    """The line that sends the example again; one too long to read names the command that prints it."""
+    """The curl line that repeats the example; if it is too long, the command that prints it."""
     line = reproduce(summary, cause.example)
     if len(line) <= LONGEST_CURL:
         return line
@@ -265,7 +265,7 @@ def _usage(model: ModelSummary) -> str:
 
 
 PRINTED_MODELS = 12
-"""Up to so many models are printed with all their details."""
+"""Most models that are printed on paper with all their details."""
 _ROLES = ("good", "half", "bad", "cannot", "unknown")
 
 

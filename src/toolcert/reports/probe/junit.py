@@ -16,7 +16,7 @@ def probe_junit(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:
 
 
 def _unreachable(name: str, reason: str, extras: Extras) -> Case:
-    """An endpoint without a list of models, as a case of its own: otherwise it would be missing silently."""
+    """A case for each endpoint that listed no models; without it the endpoint would be missing silently."""
     return Case(classname=name, name="models", tag=Tag(extras.not_measured.value), message=reason)
 
 
@@ -39,7 +39,7 @@ def _case(label: str, cell: Cell, threshold: float, extras: Extras) -> Case:
 
 
 def _tag(cell: Cell, threshold: float, extras: Extras) -> Tag | None:
-    """A flaky cell fails below the threshold, the same rule as everywhere."""
+    """A flaky cell fails if its rate is below the threshold, as in all reports."""
     if cell.state is CellState.NOT_MEASURED:
         return Tag(extras.not_measured.value)
     if cell.state in (CellState.UNSUPPORTED, CellState.SKIPPED):

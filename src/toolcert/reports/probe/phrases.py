@@ -52,12 +52,12 @@ def verdict_of(model: ModelSummary) -> tuple[str, str]:
 
 
 def _silent(model: ModelSummary) -> bool:
-    """Whether calls were looked for and none came."""
+    """Whether probes expected calls and the model made none."""
     return any(cell.called.n for cell in model.cells) and not any(cell.called.k for cell in model.cells)
 
 
 def score_of(model: ModelSummary) -> str:
-    """Points of 100, as a range while it is open; a model that cannot be asked has none."""
+    """Points of 100, as a range while some are open; a model that cannot be asked has none."""
     if model.category is Category.UNSUPPORTED:
         return NO_VALUE
     return str(model.score)
@@ -69,13 +69,13 @@ def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:
 
 
 def caveat_of(model: ModelSummary) -> str:
-    """What must stand beside a good verdict: points add up even where something an agent needs is broken."""
+    """The errors of a model with a good verdict: a high score can hide that something an agent needs is broken."""
     errors = errors_of(model)
     return plural(len(errors), "error") if errors and verdict_of(model)[0] == "good" else ""
 
 
 def still_open(summary: ProbeSummary) -> str:
-    """How many runs would settle a reliability whose interval includes the threshold; empty where all are settled."""
+    """How many runs would decide reliabilities that are still open; empty if all are decided."""
     settled = (Certainty.PROVEN, Certainty.UNRELIABLE)
     figures = [model.reliability for model in summary.models if model.reliability.rate.n]
     undecided = [figure.rate.n for figure in figures if figure.certainty not in settled]
@@ -88,7 +88,7 @@ def still_open(summary: ProbeSummary) -> str:
 
 
 def cost_of(summary: ProbeSummary) -> str:
-    """What the run cost, and how many models the sum leaves out for want of a price; empty without any price."""
+    """What the run cost, and how many models have a price; empty without any price."""
     cost = summary.totals.usage.cost
     if cost is None:
         return ""
@@ -103,7 +103,7 @@ def dollars(cost: float) -> str:
 
 
 _MOST_NAMES = 8
-"""Models that a finding names; the pages list all."""
+"""Most models named beside a finding; the page lists all."""
 
 
 def models_of(summary: ProbeSummary, cause: Cause) -> str:
@@ -131,7 +131,7 @@ def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = N
     spec = endpoint_of(summary, example.case)
     exchange = Exchange(request=Request(body=example.body), url=example.url)
     line = curl_line(exchange, spec, body_file=body_file)
-    # A token that is fetched first is fetched by the line before, so that the two can be pasted together.
+    # If a token is needed, the line before fetches it, so that both can be pasted together.
     return visible(line if (token := token_line(spec)) is None else f"{token}; {line}")
 
 
@@ -168,7 +168,7 @@ EXAMPLES = "examples"
 
 
 def write_examples(folder: Path, summary: ProbeSummary) -> Mapping[str, str]:
-    """Write one request body per finding; gives the file of each code."""
+    """Write one request body per finding; returns the file of each code."""
     files: dict[str, str] = {}
     for cause in summary.causes:
         if cause.example.body is None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BAR = 38
 _SHORTEST_BAR = 8
 _SHORTEST_BAR_BESIDE = 20
-"""Columns of a bar that leave room for rates, times and the worst tools beside it."""
+"""Shortest bar if rates, times and the worst tools are shown beside it."""
 _LABEL = 20
 _LONGEST_TOOL = 40
 SHOWN_FINDINGS = 12
@@ -114,7 +114,7 @@ def bar(part: int, whole: int, width: int, *, unicode: bool = True) -> str:
 
 
 def _beside(summary: VerifySummary) -> list[str]:
-    """What stands to the right of the funnel: times, then the worst tools."""
+    """The text to the right of the funnel: times, then the worst tools."""
     times = {line.label: line for line in summary.times}
     lines = [_time_text(times[label]) for label in ("first token", "whole answer") if label in times]
     faulty = [tool for tool in summary.tools if tool.valid.k < tool.valid.n]

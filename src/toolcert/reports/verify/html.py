@@ -121,13 +121,13 @@ def rate_rows(summary: VerifySummary) -> tuple[RateRow, ...]:
         ("Valid, per call", "each call on its own", summary.valid_calls),
         ("Called as expected", "of the rows that say whether they expect a call", summary.trigger),
         ("As expected", "of the rows that say what they expect", summary.correct),
-        ("Valid at worst", "if every row that was not measured were invalid", summary.if_missing_were_wrong),
+        ("Valid at worst", "if every unmeasured row failed", summary.if_missing_were_wrong),
     )
     return tuple(RateRow(name=name, meaning=meaning, share=share) for name, meaning, share in rates if share.n)
 
 
 CHARTED = 150
-"""Lines with a chart of their own; beyond, the figures alone keep the page small."""
+"""Most lines with a chart; the others have figures only, which keeps the page small."""
 LONGEST_NAME = 120
 TITLES = {
     "n_tools": "By number of tools offered",
@@ -197,7 +197,7 @@ def slice_groups(summary: VerifySummary) -> tuple[SliceGroup, ...]:
 
 
 FEWEST = 3
-"""With fewer stretches there is no course to see."""
+"""Fewest periods worth a chart over time."""
 
 
 class RunCourse(Value):

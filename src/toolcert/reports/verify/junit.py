@@ -22,7 +22,7 @@ def verify_junit(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:
 
 
 def _rest(summary: VerifySummary, extras: Extras) -> Case:
-    """The rows that an unfinished run did not reach, as a case: without it, what is left out would look well."""
+    """A case for the rows that an unfinished run did not reach; without it they would seem to have passed."""
     tag = Tag(extras.not_measured.value)
     return Case(classname=summary.model, name="all rows asked", tag=tag, message=incomplete_words(summary))
 

@@ -124,7 +124,7 @@ def _cut(text: str) -> str:
 LONGEST_EVIDENCE = 400
 LONGEST_TOOL = 80
 CUT = 4
-"""A bar that would be more than so many times the next is cut, so that the others can be read."""
+"""A bar this many times longer than the next one is shortened, so that the others stay readable."""
 
 
 class ExampleView(Value):
@@ -168,7 +168,7 @@ class DatasetView(Value):
 def finding_views(summary: VerifySummary, extras: Extras) -> tuple[FindingView, ...]:
     """All findings, worst first as in the summary."""
     lines = summary.vendor
-    # One example of each before a second of any: where the page runs full, every cause still has its own.
+    # One example of each finding before a second of any: if the page runs full, every finding still has one.
     turns = zip_longest(*([example.row for example in line.examples] for line in lines))
     texts = evidence((row for turn in turns for row in turn if row is not None), extras)
     longest = _longest([line.rows for line in lines])
@@ -177,7 +177,7 @@ def finding_views(summary: VerifySummary, extras: Extras) -> tuple[FindingView, 
 
 
 def _longest(rows: list[int]) -> int:
-    """The length of the scale: that of the longest bar, unless it dwarfs all others."""
+    """The end of the scale: the longest bar, unless it is much longer than all others."""
     ordered = sorted(rows, reverse=True)
     if len(ordered) > 1 and ordered[0] > CUT * ordered[1]:
         return ordered[1] * 2

@@ -32,7 +32,7 @@ LEFT, TOP, WIDE, HIGH = 76, 24, 200, 132
 """Where the matrix begins, and the size of a cell."""
 RIGHT, BOTTOM = LEFT + 2 * WIDE, TOP + 2 * HIGH
 MIDDLE = 62
-"""Of the square within its cell; the words stand right of it."""
+"""Place of the square within its cell; the text is to its right."""
 WORDS = 122
 
 
@@ -50,13 +50,13 @@ class Cells(Protocol):
 
 
 class _Square(Value):
-    """One of the four."""
+    """One of the four cells of the matrix."""
 
     word: str
     tone: str
     rows: float
     usual: float | None
-    """Of the baseline against itself."""
+    """The same cell for the baseline compared with itself."""
 
 
 def confusion(cells: Cells, ceiling: Cells | None) -> Markup:
@@ -94,7 +94,7 @@ def _square(x: float, y: float, side: float, style: str) -> str:
 
 
 def _frame(cells: Cells) -> str:
-    """The cross, the heads, and the sums at the edges."""
+    """The grid lines, the headings, and the sums at the edges."""
     first, second = LEFT + MIDDLE, LEFT + WIDE + MIDDLE
     upper, lower = TOP + HIGH / 2, TOP + HIGH * 1.5
     return "".join((
@@ -119,12 +119,12 @@ def _text(x: float, y: float, words: str, style: str = "", anchor: str = "start"
 FOREST_HEIGHT = 26
 MARGIN_HEIGHT = 18
 _NARROWEST = 0.006
-"""A band of no width must still be seen."""
+"""Smallest width of a band, so that an interval of no width is still visible."""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class ForestLine(Value):
-    """What is drawn of one figure; values below 0 stand at 0, their number says the rest."""
+    """What is drawn of one figure; values below 0 are drawn at 0 and printed exactly beside it."""
 
     value: float
     interval: Interval
@@ -189,7 +189,7 @@ def margin_plot(interval: Interval, margin: float, reach: float, tone: str) -> M
 
 HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT, HISTOGRAM_LEFT, HISTOGRAM_BOTTOM = 520, 230, 40, 34
 MOST_BARS = 24
-"""Bars side by side; a wider range is shown in steps of several."""
+"""Most bars side by side; a wider range of differences is grouped."""
 
 
 def histogram(rows: Mapping[int, int], unit: str, *, expected: int | None = None) -> Markup:

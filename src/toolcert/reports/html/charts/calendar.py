@@ -26,7 +26,7 @@ from toolcert.reports.html.charts.svg import (
 BARS_HEIGHT = 24
 NUMBERS_HEIGHT = 15
 FEWEST_BARS = 30
-"""Bars there is room for at least."""
+"""Smallest number of places on the axis."""
 _FORMS: dict[DayStatus, tuple[tuple[float, float], ...]] = {
     DayStatus.WORKING: ((0, 24),),
     DayStatus.UNRELIABLE: ((8, 16),),
@@ -36,7 +36,7 @@ _FORMS: dict[DayStatus, tuple[tuple[float, float], ...]] = {
     DayStatus.NOT_MEASURED: ((0, 3), (7, 3), (14, 3), (21, 3)),
     DayStatus.NOT_TESTED: (),
 }
-"""Where the bar of a state begins and how high it is, piece by piece."""
+"""Start and height of each piece of a status bar."""
 
 
 class Mark(Value):
@@ -62,13 +62,13 @@ def days_chart(statuses: Sequence[DayStatus], marks: Sequence[Mark], label: str)
 
 
 def _places(bars: int) -> tuple[int, int]:
-    """How many bars have room, and how many of these places stay empty in front: a young history is not stretched."""
+    """The places on the axis, and how many of them stay empty on the left: a short history is not stretched."""
     number = max(FEWEST_BARS, bars)
     return number, number - bars
 
 
 def _marks(marks: Sequence[Mark], number: int, before: int) -> Markup:
-    """The numbers below; a picture of its own, because links inside an image cannot be reached by all."""
+    """The note numbers below the bars; a separate picture, because links inside an image are not accessible to all."""
     body = "".join(_mark(mark, number, before) for mark in marks)
     opening = f'<svg class="chart fluid marks" role="group" aria-label="Notes" width="100%" height="{NUMBERS_HEIGHT}">'
     return Markup(f"{opening}{body}</svg>")  # noqa: S704 - numbers only
@@ -97,7 +97,7 @@ def _mark(mark: Mark, number: int, before: int) -> str:
 
 
 def days_axis(labels: Sequence[tuple[int, str]], bars: int) -> Markup:
-    """Dates above the bars; a place and its date each."""
+    """Dates above the bars, as pairs of place and date."""
     number, before = _places(bars)
     body = "".join(
         f'<text data-from="{place}" data-to="{place + 1}" x="{at((place + before + 0.5) / number)}" y="11" '
@@ -108,7 +108,7 @@ def days_axis(labels: Sequence[tuple[int, str]], bars: int) -> Markup:
 
 
 def day_key(status: DayStatus) -> Markup:
-    """The form of a state, for the legend."""
+    """The bar of a status, for the legend."""
     path = _path([status], status)
     body = f'<svg width="7" height="{BARS_HEIGHT}" viewBox="0 0 1 {BARS_HEIGHT}" preserveAspectRatio="none">'
     return Markup(
@@ -141,7 +141,7 @@ GUTTER = 32
 
 
 class Pooled(Value):
-    """Some days together, by their places."""
+    """A group of days, by their places."""
 
     first: int
     last: int
@@ -153,7 +153,7 @@ class TrendLine(Value):
 
     title: str
     rates: tuple[Rate, ...]
-    """One a day."""
+    """One value per day."""
     times: tuple[float | None, ...]
     pooled: tuple[Pooled, ...]
     bands: tuple[tuple[int, int], ...] = ()
@@ -230,7 +230,7 @@ def _time_y(time: float, longest: float) -> float:
 
 
 def _joined(heights: Sequence[float | None]) -> str:
-    """A line through the days; a gap where nothing was measured, a point where a day stands alone."""
+    """A line through the days, with a gap where nothing was measured and a dot for a single day."""
     path, joined = [], False
     for place, y in enumerate(heights):
         if y is None:
@@ -262,7 +262,7 @@ def trend_threshold(line: TrendLine) -> Markup:
 
 
 def spark(rates: Sequence[float | None]) -> Markup:
-    """A rate in small: its course on a fixed axis from 0 to 1."""
+    """A small line chart of a rate, on a fixed axis from 0 to 1."""
     line = _joined([None if rate is None else 16 - 14 * rate for rate in rates])
     body = upright(1, 2, 16, "grid") + across(0, 1, 16, "grid") + stretched(line, 18, "spark")
     known = [rate for rate in rates if rate is not None]

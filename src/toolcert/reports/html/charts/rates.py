@@ -13,7 +13,7 @@ RATE_HEIGHT = 18
 
 
 def whisker(rate: Rate, threshold: float) -> Markup:
-    """Filled dot: the lower bound clears the threshold; open dot: the rate does; diamond: the rate is below."""
+    """Filled dot: the lower bound is above the threshold; open dot: only the rate is; diamond: the rate is below."""
     if rate.value is None or rate.low is None or rate.high is None:
         return Markup("")
     middle = RATE_HEIGHT / 2
@@ -43,12 +43,12 @@ def rate_axis(threshold: float) -> Markup:
 
 
 BLOCKS = 24
-"""Up to so many models each has a block of its own; beyond, the length is to scale."""
+"""Most models with a block each; with more models the length is to scale."""
 _TONES = {"good": "ok", "half": "warn", "bad": "bad", "cannot": "mute", "unknown": "mute"}
 
 
 def score_bar(low: float, high: float) -> Markup:
-    """Points of 100 as a thin bar; what could still be won is hatched."""
+    """Points of 100 as a thin bar; points that are still open are hatched."""
     width, height = 72, 6
     body = f'<path class="track" d="M0 3H{width}"/>'
     if high > low:
@@ -59,7 +59,7 @@ def score_bar(low: float, high: float) -> Markup:
 
 
 def blocks(role: str, number: int, whole: int) -> Markup:
-    """As many blocks as models; filled when good, half when in part, open otherwise."""
+    """One block per model: filled if good, half filled if partial, open otherwise."""
     step, height = (9.0, 11) if whole <= BLOCKS else (9.0 * BLOCKS / whole, 11)
     if whole > BLOCKS:
         return fixed(max(2, number * step), height, _long(role, number * step, height), f"{number} of {whole}")
@@ -97,7 +97,7 @@ def presence(affected: Sequence[bool], tone: str) -> Markup:
 
 
 def rows_bar(number: int, longest: int, tone: str, *, cut: bool = False) -> Markup:
-    """Rows with a finding, to the scale of the list; a bar that is cut shows its cut."""
+    """Rows with a finding, to the scale of the list; a bar that is too long is drawn with a gap."""
     width, height = 130, 8
     length = width if cut else max(2.0, width * number / max(1, longest))
     body = f'<path class="track thick" d="M0 4H{width}"/><path class="bar thick t-{tone}" d="M0 4H{length:.1f}"/>'
@@ -110,7 +110,7 @@ FUNNEL_HEIGHT = 26
 
 
 def funnel_bar(left: int, before: int, whole: int, *, last: bool, fault: bool) -> Markup:
-    """`last` is the step that counts; `fault` says that what was lost speaks against the vendor."""
+    """`last` is the deciding step; `fault` means that the lost rows count against the vendor."""
     share = left / whole if whole else 0.0
     earlier = before / whole if whole else 0.0
     body = block(0, share, 0, FUNNEL_HEIGHT, "step good" if last else "step")

@@ -28,7 +28,7 @@ def _drawn(style: str, size: str, body: str, label: str) -> Markup:
 
 
 def at(share: float) -> str:
-    """A place of 0 to 1 along the chart, in percent."""
+    """A position between 0 and 1 as a percentage of the width."""
     return f"{100 * min(1.0, max(0.0, share)):.2f}".rstrip("0").rstrip(".") + "%"
 
 
@@ -43,7 +43,7 @@ def upright(x: float, top: float, bottom: float, style: str) -> str:
 
 
 def block(start: float, end: float, top: float, height: float, style: str) -> str:
-    """A filled stretch."""
+    """A filled horizontal bar."""
     width = at(max(0.0, end - start))
     return f'<rect class="{style}" x="{at(start)}" y="{top:g}" width="{width}" height="{height:g}"/>'
 
@@ -86,7 +86,7 @@ def stretched(path: str, height: float, style: str) -> str:
 
 
 class LogScale(Value):
-    """A logarithmic axis between two positive values; what lies outside stands at its end."""
+    """A logarithmic axis between two positive values; values outside are drawn at its ends."""
 
     low: float = 0.01
     high: float = 100.0

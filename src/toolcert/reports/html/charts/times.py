@@ -94,7 +94,7 @@ class Form(StrEnum):
 
 
 class Track(Value):
-    """One figure over the run; None where a stretch has none."""
+    """One figure over the run; None for a period without a value."""
 
     title: str
     unit: str
@@ -103,13 +103,13 @@ class Track(Value):
 
     @property
     def top(self) -> float:
-        """The end of its axis; one retried row is not made to look like many."""
+        """The end of its axis; never so short that one retried row looks like many."""
         highest = max((value for value in self.values if value is not None), default=1.0)
         return nice_top(max(highest, FEWEST_ROWS) if self.form is Form.BARS else highest)
 
 
 def course(track: Track, starts: Sequence[float], end: float, width: float) -> Markup:
-    """A track; stretches begin at `starts` seconds and last `width`, the run ends at `end`."""
+    """A figure over time; periods begin at `starts` seconds and last `width`, the run ends at `end`."""
     grid = across(0, 1, 0.5, "grid") + across(0, 1, TRACK_HEIGHT / 2, "grid") + across(0, 1, TRACK_HEIGHT - 0.5, "axis")
     spans = [(start / end, min(1.0, (start + width) / end)) for start in starts]
     draw = _line if track.form is Form.LINE else _bars
@@ -127,7 +127,7 @@ def _bars(track: Track, spans: Sequence[tuple[float, float]]) -> str:
 
 
 def _line(track: Track, spans: Sequence[tuple[float, float]]) -> str:
-    """A step per stretch, joined; a gap where nothing was measured."""
+    """One step per period, joined, with a gap where nothing was measured."""
     drawn, before = [], None
     for (start, stop), value in zip(spans, track.values, strict=True):
         if value is None:
