@@ -14,7 +14,7 @@ from toolcert.api.probe import ProbeRun
 from toolcert.core.records import Record
 from toolcert.probes.summary.scorecard import Category, Cell, ModelSummary, ProbeSummary
 from toolcert.reports.formats import Extras, write_reports
-from toolcert.reports.probe import phrases
+from toolcert.reports.probe.phrases import in_order as sorted_by
 from toolcert.runs.files import write_whole
 from watsonx_tool_tester.config import in_own_names
 from watsonx_tool_tester.table import summary_lines, summary_of, table_lines
@@ -49,7 +49,7 @@ class ResultHandler:
 
 def in_order(summary: ProbeSummary, sort: str) -> ProbeSummary:
     """Sort the models; those without the value come last."""
-    return phrases.in_order(summary, _SORTS.get(sort, sort))
+    return sorted_by(summary, _SORTS.get(sort, sort))
 
 
 def results_of(summary: ProbeSummary, records: Iterable[Record]) -> list[dict[str, Any]]:

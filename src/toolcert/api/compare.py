@@ -10,9 +10,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from toolcert.comparison import baseline, pipeline
-from toolcert.comparison.baseline import Blessing
+from toolcert.comparison.baseline import Blessing, readable_blessing
+from toolcert.comparison.baseline import bless as bless_run
 from toolcert.comparison.compare_options import CompareOptions
+from toolcert.comparison.pipeline import compare as compare_runs
+from toolcert.comparison.pipeline import measured_noise
 from toolcert.comparison.result import Comparison
 from toolcert.comparison.stats.significance import FAMILY, USUAL_NOISE, Plan
 from toolcert.comparison.stats.significance import plan as plan_rows
@@ -24,7 +26,7 @@ Runs: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 def compare(baselines: Runs, vendors: Runs, options: CompareOptions | None = None) -> Comparison:
     """Hold vendors against a baseline; a second run of the baseline tells how much it differs from itself."""
-    return pipeline.compare(_names(baselines), _names(vendors), options or CompareOptions())
+    return compare_runs(_names(baselines), _names(vendors), options or CompareOptions())
 
 
 async def compare_async(baselines: Runs, vendors: Runs, options: CompareOptions | None = None) -> Comparison:
@@ -37,7 +39,7 @@ def plan_comparison(
 ) -> Plan:
     """The rows that a comparison needs; two runs of the baseline give the noise, otherwise a usual one is assumed."""
     options = options or CompareOptions()
-    noise = pipeline.measured_noise(_names(baselines), options)
+    noise = measured_noise(_names(baselines), options)
     planned = plan_rows(
         effect,
         noise=USUAL_NOISE if noise is None else noise,
@@ -50,8 +52,8 @@ def plan_comparison(
 
 def bless(run: str | Path, name: str, baselines: str) -> tuple[Blessing, Blessing | None]:
     """Keep a run as a named baseline; also the one of that name before, where it was another run."""
-    earlier = baseline.readable_blessing(Path(baselines), name)
-    blessing = baseline.bless(Path(run), name, Path(baselines))
+    earlier = readable_blessing(Path(baselines), name)
+    blessing = bless_run(Path(run), name, Path(baselines))
     same = earlier is not None and (earlier.path, earlier.digest) == (blessing.path, blessing.digest)
     return blessing, None if same else earlier
 

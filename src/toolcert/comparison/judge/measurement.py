@@ -5,8 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from toolcert.comparison.compare_options import CompareOptions
-from toolcert.comparison.judge import evidence
-from toolcert.comparison.judge.evidence import Differences, count_missing, telling_rows
+from toolcert.comparison.judge.evidence import (
+    Differences,
+    answered_by_another,
+    count_missing,
+    signs,
+    telling_rows,
+    token_differences,
+    tokens_decide,
+)
 from toolcert.comparison.match.pairs import Answer, Decisions, Pairing, further_pairs, payload_rates, vendor_pairs
 from toolcert.comparison.match.partners import Matching
 from toolcert.comparison.read.packed_run import PackedRun, read_answer
@@ -20,8 +27,8 @@ from toolcert.comparison.result import (
     VendorComparison,
     Verdict,
 )
-from toolcert.comparison.stats import vendor_figures as figures
 from toolcert.comparison.stats.confusion import Confusion
+from toolcert.comparison.stats.vendor_figures import Settings, decision_figures, payload_figures, token_figure
 from toolcert.comparison.stats.vendor_tests import Limits, RawTest, margin_tests, raw_tests
 from toolcert.core.findings import Severity
 from toolcert.core.number_text import plural
@@ -101,12 +108,12 @@ def basis_of(pairing: Pairing, options: CompareOptions) -> Basis:
     """The tests, margins and hard evidence that decide; the other figures are only shown."""
     decisions = Decisions(options.trigger)
     limits = Limits(margin=options.margin, confidence=options.confidence)
-    tokens = evidence.token_differences(pairing)
+    tokens = token_differences(pairing)
     return Basis(
         raw_tests=tuple(raw_tests(pairing, decisions)),
         margins=tuple(margin_tests(pairing, decisions, limits)),
         tokens=tokens,
-        tokens_decide=evidence.tokens_decide(tokens, options.confidence),
+        tokens_decide=tokens_decide(tokens, options.confidence),
         cells=decisions.cells(vendor_pairs(pairing)),
         ceiling=decisions.cells(further_pairs(pairing)) if len(pairing.others) > 1 else None,
     )
@@ -116,7 +123,7 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: CompareOp
     """All figures of a vendor that do not depend on the other vendors."""
     decisions = Decisions(options.trigger)
     basis = basis_of(pairing, options)
-    settings = figures.Settings(confidence=options.confidence, seed=options.seed)
+    settings = Settings(confidence=options.confidence, seed=options.seed)
     measured = VendorComparison(
         side=side,
         verdict=Verdict.INCONCLUSIVE,
@@ -128,15 +135,15 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: CompareOp
         ceiling_cells=basis.ceiling,
         compared=round(basis.cells.n),
         figures=(
-            *figures.decision_figures(pairing, decisions, settings),
-            *figures.payload_figures(pairing, settings),
-            figures.token_figure(basis.tokens, settings),
+            *decision_figures(pairing, decisions, settings),
+            *payload_figures(pairing, settings),
+            token_figure(basis.tokens, settings),
         ),
         tests=(),
         margins=basis.margins,
         schema=schema_figures(pairing.vendor),
         baseline_schema=schema_figures(pairing.baseline, look_closer=False),
-        signs=tuple(evidence.signs(pairing, basis.tokens, options.confidence)),
+        signs=tuple(signs(pairing, basis.tokens, options.confidence)),
         tokens=basis.tokens,
         findings=tuple(_findings(pairing, basis.tokens.equal)),
         groups=tuple(_groups(pairing, decisions)) if options.by is not None else (),
@@ -162,7 +169,7 @@ def _findings(pairing: Pairing, equal_tokens: Rate) -> list[CompareFinding]:
 
 def _other_model(run: PackedRun) -> list[CompareFinding]:
     """The finding that another model answered than was asked for; the most frequent pair of names is the evidence."""
-    others = evidence.answered_by_another(run)
+    others = answered_by_another(run)
     if not others:
         return []
     (asked, answered), _ = others.most_common(1)[0]

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from toolcert.core.findings import Severity
 from toolcert.diagnose import kind_of
-from toolcert.reports import display_text
+from toolcert.reports.display_text import count, duration, percent, plural, seconds, visible
 from toolcert.reports.html import charts
 from toolcert.version import __version__
 
@@ -49,12 +49,12 @@ def _environment() -> Environment:
         version=__version__,
     )
     environment.filters.update(
-        count=display_text.count,
-        percent=display_text.percent,
-        plural=display_text.plural,
-        seconds=display_text.seconds,
-        duration=display_text.duration,
-        visible=display_text.visible,
+        count=count,
+        percent=percent,
+        plural=plural,
+        seconds=seconds,
+        duration=duration,
+        visible=visible,
         prose=prose,
     )
     return environment
