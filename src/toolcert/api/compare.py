@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -31,6 +30,8 @@ def compare(baselines: Runs, vendors: Runs, options: CompareOptions | None = Non
 
 async def compare_async(baselines: Runs, vendors: Runs, options: CompareOptions | None = None) -> Comparison:
     """Hold vendors against a baseline, in a thread of its own so that the event loop stays free."""
+    import asyncio  # the command compares without it, and it takes long to load
+
     return await asyncio.to_thread(compare, baselines, vendors, options)
 
 

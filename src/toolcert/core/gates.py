@@ -47,9 +47,11 @@ def _gate(text: str, names: Sequence[str]) -> Gate:
 
 def check_gate_codes(codes: Iterable[str], catalogue: Iterable[FindingKind]) -> None:
     """Refuse a gate that could never close: a code or severity that does not exist."""
-    families = [kind.code for kind in catalogue]
-    known = [*(severity.value for severity in Severity), *families]
-    for code in codes:
+    severities = [severity.value for severity in Severity]
+    asked = [code for code in codes if code not in severities]
+    families = [kind.code for kind in catalogue] if asked else []  # the catalogue is loaded only for a code
+    known = [*severities, *families]
+    for code in asked:
         # A family's member, such as args.schema.required, has no entry of its own.
         if code not in known and not any(code.startswith(f"{family}.") for family in families):
             remedy = f"{did_you_mean(code, known)} `toolcert findings` lists them.".lstrip()

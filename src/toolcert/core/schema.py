@@ -330,7 +330,7 @@ def _compile(parameters: Any) -> Validator:
         return Validator(None, f"the schema is {type(schema).__name__}, not an object")
     try:
         cost = SchemaCost(schema)
-        too_complex = cost.steps(0) > MOST_STEPS
+        too_complex = not cost.cheap and cost.steps(0) > MOST_STEPS
     except RecursionError:
         too_complex = True
     if too_complex:
