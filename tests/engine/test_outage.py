@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from support.probing import probe_models
@@ -78,10 +80,43 @@ def test_one_answer_forgives_all_errors(watch: OutageWatch, clock: Clock) -> Non
     assert watch.gone("e") is None
 
 
+def test_by_default_five_cases_and_ten_seconds_without_an_answer_are_enough(clock: Clock) -> None:
+    """A server that died in the middle of a dataset holds up nobody for half a minute."""
+    watch = OutageWatch(clock=clock)
+    for clock.now in (0.0, 3.0, 6.0, 9.0):
+        watch.saw(met(FaultKind.CONNECT))
+    assert watch.gone("e") is None
+    clock.now = 10.0
+    watch.saw(met(FaultKind.CONNECT))
+    assert watch.gone("e") is not None
+
+
 def test_a_fault_of_the_request_is_an_answer(watch: OutageWatch, clock: Clock) -> None:
     for clock.now in (0.0, 60.0, 120.0, 180.0):
         watch.saw(met(FaultKind.REJECTED))
     assert watch.gone("e") is None
+
+
+async def test_a_model_whose_server_asks_for_an_hour_is_asked_once_and_others_go_on() -> None:
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        vendor.outage("429", retry_after=3600, model="text-caller")
+        began = time.monotonic()
+        probed = await probe_models(
+            vendor.url,
+            ["text-caller", "faithful"],
+            suite="agent",
+            iterations=3,
+            concurrency=1,
+            retries=2,
+            watch=OutageWatch(),
+        )
+        asked = [request.model for request in vendor.requests]
+    assert time.monotonic() - began < 20
+    assert asked.count("text-caller") == 1
+    busy = [record for record in probed.records if record.model == "text-caller"]
+    assert {record.skip for record in busy if record.outcome is Outcome.SKIPPED} == {SkipKind.OUTAGE}
+    assert any("the server asks for a wait of 3\u2009600 s" in record.reason for record in busy)
+    assert all(record.outcome is Outcome.PASSED for record in probed.records if record.model == "faithful")
 
 
 async def test_a_run_ends_soon_after_its_endpoint_and_says_so() -> None:

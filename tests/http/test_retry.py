@@ -61,9 +61,11 @@ def test_no_wait_is_longer_than_the_cap(attempt: int, drawn: float) -> None:
     assert 0 <= wait <= 30
 
 
-def test_what_the_server_asks_for_is_waited_up_to_the_cap() -> None:
+def test_what_the_server_asks_for_is_waited_in_full_or_not_at_all() -> None:
+    """Asking earlier than the server allows gets one refusal a minute and no answer."""
     assert POLICY.decide(1, status=429, headers={"retry-after": "2"}) == 2.0
-    assert POLICY.decide(1, status=429, headers={"retry-after": "3600"}) == 30.0
+    assert POLICY.decide(1, status=429, headers={"retry-after": "45"}) == 45.0
+    assert POLICY.decide(1, status=429, headers={"retry-after": "3600"}) is None
 
 
 def test_the_budget_ends_the_waiting() -> None:

@@ -117,12 +117,15 @@ def test_examples_are_the_first_rows_of_the_dataset() -> None:
     assert line.examples[0].evidence == "row 3"
 
 
-def test_empty_arguments_that_are_fine_are_not_charged_to_the_vendor() -> None:
+def test_empty_arguments_that_are_fine_are_a_warning_and_those_that_are_not_an_error() -> None:
     fine = record(1, codes=("args.empty",), buckets=("Empty",))
     wrong = record(2, codes=("args.empty",), buckets=("Empty",), valid=False, verdicts=(False,), outcome=Outcome.FAILED)
     summary = summed([fine, wrong])
-    assert [example.row for example in summary.of_dataset[0].examples] == [1]
-    assert [example.row for example in summary.vendor[0].examples] == [2]
+    assert summary.of_dataset == ()
+    assert [(line.code, line.rows, line.examples[0].row) for line in summary.vendor] == [
+        ("args.empty", 1, 2),
+        ("args.empty", 1, 1),
+    ]
 
 
 def test_the_worst_case_counts_what_is_missing_as_wrong() -> None:

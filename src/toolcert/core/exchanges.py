@@ -46,6 +46,8 @@ class Fault(Value):
     """One line, free of secrets: what happened, in the server's words where it had some."""
     status: int | None = None
     cause: FaultCause | None = None
+    wait: float | None = None
+    """Seconds that the server wants to be left alone, where that is longer than a request waits."""
 
 
 class Timing(Value):
@@ -93,6 +95,8 @@ class Exchange(Value):
     """The body, or the whole event stream, exactly as received (secrets erased)."""
     event_stream: bool = False
     """Whether the answer came as a stream of events."""
+    from_file: bool = False
+    """Whether another program received the answer and wrote it down: then it says nothing about the wire."""
     fault: Fault | None = None
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError, ToolcertError, UnauthorisedError
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
+from toolcert.core.number_text import count
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.dialects.adaptation import without_parameter
@@ -95,7 +96,7 @@ class PendingRequest:
                 self._session.limiter.succeeded()
                 return self._exchange(response, None)
             if not await self._go_on(response, fault):
-                return self._exchange(response, fault)
+                return self._exchange(response, self._with_long_wait(response, fault))
 
     async def _attempt(self) -> tuple[HttpResponse, Fault | None]:
         session = self._session
@@ -191,6 +192,14 @@ class PendingRequest:
             await asyncio.sleep(wait)
         return True
 
+    def _with_long_wait(self, response: HttpResponse, fault: Fault) -> Fault:
+        """The fault with the wait that the server asks for, where it is longer than a request waits."""
+        asked = self._attempts[-1].retry_after if is_overload(response.status, response.headers) else None
+        if asked is None or not self._session.policy.is_too_long(asked):
+            return fault
+        message = f"{fault.message.rstrip('.')}; the server asks for a wait of {count(round(asked))} s"
+        return msgspec.structs.replace(fault, message=message, wait=asked)
+
     def _exchange(self, response: HttpResponse, fault: Fault | None) -> Exchange:
         return Exchange(
             request=self._asked,
@@ -243,7 +252,7 @@ class EndpointSession:
         self.dialect = dialect
         self.client = client
         self.policy = policy or RetryPolicy(retries=spec.retries)
-        self.limiter = limiter or AdaptiveLimiter(spec.concurrency, spec.rpm, longest_pause=self.policy.cap)
+        self.limiter = limiter or AdaptiveLimiter(spec.concurrency, spec.rpm, longest_pause=self.policy.patience)
         self._patient = RetryingClient(client, self.policy)
         self._refused: dict[str, tuple[str, ...]] = {}
 

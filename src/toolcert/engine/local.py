@@ -269,7 +269,7 @@ class LocalEngine:
             return case.skip
         if self._budget.spent:
             return self._over_budget
-        return None if self._watch is None else self._watch.gone(case.endpoint)
+        return None if self._watch is None else self._watch.gone(case.endpoint, case.model)
 
     @property
     def _over_budget(self) -> Skip:

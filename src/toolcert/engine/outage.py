@@ -9,14 +9,14 @@ from toolcert.core.cases import Outcome, Skip, SkipKind
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.records import Record
 
-CASES = 20
-"""Cases in a row that must meet such a fault; a few may be coincidence."""
+CASES = 5
+"""Cases in a row that must meet such a fault, each after its retries; fewer may be coincidence."""
 LASTING = frozenset({FaultKind.AUTH, FaultKind.CONNECT, FaultKind.TLS})
 """Faults that every later case is expected to meet, too."""
 _TRANSIENT = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED})
 """Faults of an overloaded server, or of a gateway whose servers are down: these often recover."""
-SECONDS = 30.0
-"""Without any answer: a restart, or a load balancer that notices one late, takes less."""
+SECONDS = 10.0
+"""Without any answer. A restart may take longer; the rest is then asked when the run is continued."""
 _TRANSIENT_FACTOR = 10
 """Transient faults are tolerated this many times longer."""
 
@@ -54,21 +54,32 @@ class OutageWatch:
             _Silence(LASTING | _TRANSIENT, cases, seconds * _TRANSIENT_FACTOR),
         )
         self._gone: dict[str, Skip] = {}
+        self._closed: dict[tuple[str, str], tuple[float, Skip]] = {}
+        """Endpoint and model to when the server takes requests again, and why none is sent before."""
 
     def saw(self, record: Record) -> None:
         """Take note of a finished case."""
         if record.outcome is Outcome.SKIPPED:
             return
         now = self._clock()
+        self._note_long_wait(record, now)
         for silence in self._silences:
             fault = silence.lasts(record, now)
             if fault is not None:
                 reason = f"{record.endpoint} does not answer any more ({fault.message})"
                 self._gone[record.endpoint] = Skip(kind=SkipKind.OUTAGE, reason=reason)
 
-    def gone(self, endpoint: str) -> Skip | None:
-        """Why an endpoint is not asked any more; None while it is."""
-        return self._gone.get(endpoint)
+    def gone(self, endpoint: str, model: str = "") -> Skip | None:
+        """Why an endpoint, or this model of it, is not asked now; None while it is."""
+        until, skip = self._closed.get((endpoint, model), (0.0, None))
+        return self._gone.get(endpoint) or (skip if self._clock() < until else None)
+
+    def _note_long_wait(self, record: Record, now: float) -> None:
+        """Leave a model alone for as long as its server asks; other models have limits of their own."""
+        fault = fault_of(record, _TRANSIENT)
+        if fault is not None and fault.wait is not None:
+            reason = f"{record.model} at {record.endpoint} is not to be asked now ({fault.message})"
+            self._closed[record.endpoint, record.model] = now + fault.wait, Skip(kind=SkipKind.OUTAGE, reason=reason)
 
 
 def fault_of(record: Record, kinds: frozenset[FaultKind]) -> Fault | None:

@@ -32,7 +32,7 @@ class AdaptiveLimiter:
         longest_pause: float = 60.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`longest_pause` limits how long a Retry-After may stop all requests; pass the retry policy's cap."""
+        """A Retry-After of more than `longest_pause` stops nobody: pass the retry policy's patience."""
         self.ceiling = max(1, ceiling)
         self.in_flight = 0
         self._limit = float(self.ceiling)
@@ -65,8 +65,8 @@ class AdaptiveLimiter:
         requests from before the cut are still in flight. No request starts while `retry_after` lasts.
         """
         now = self._clock()
-        if retry_after:
-            self._gate = max(self._gate, now + min(retry_after, self._longest_pause))
+        if retry_after and retry_after <= self._longest_pause:
+            self._gate = max(self._gate, now + retry_after)
         stale = started <= self._last_cut if started is not None else self._left_of_episode > 0
         if not stale:
             self._limit = max(_FLOOR, self._limit * CUT)

@@ -31,7 +31,9 @@ class RetryPolicy(Value):
     base: float = 0.5
     """Upper bound of the first wait; it doubles with every attempt."""
     cap: float = 60.0
-    """The longest single wait, even where the server asks for more."""
+    """The longest wait of our own choice."""
+    patience: float = 120.0
+    """The longest wait that a server may ask for; a request is given up at once where it asks for more."""
     budget: float = 180.0
     """Seconds of waiting allowed for one request in all."""
     timeout_retries: int = TIMEOUT_RETRIES
@@ -40,7 +42,7 @@ class RetryPolicy(Value):
     @classmethod
     def without_waits(cls, retries: int = 2) -> RetryPolicy:
         """The same decisions and no waiting at all: for tests."""
-        return cls(retries=retries, base=0.0, cap=0.0)
+        return cls(retries=retries, base=0.0, cap=0.0, patience=0.0)
 
     def decide(
         self,
@@ -60,8 +62,17 @@ class RetryPolicy(Value):
         if attempt > self.retries or not is_retried(attempt, status, fault, self.timeout_retries):
             return None
         asked = parse_retry_after(headers or {}, now)
-        wait = min(asked, self.cap) if asked is not None else draw() * self._ceiling(attempt)
+        if asked is None:
+            wait = draw() * self._ceiling(attempt)
+        elif self.is_too_long(asked):
+            return None  # asking earlier than the server allows only adds refusals
+        else:
+            wait = min(asked, self.patience)
         return wait if waited + wait <= self.budget else None
+
+    def is_too_long(self, asked: float) -> bool:
+        """Whether a server asks for a longer wait than a request is worth; without waits nothing is too long."""
+        return 0 < self.patience < asked
 
     def _ceiling(self, attempt: int) -> float:
         return min(self.cap, self.base * 2.0 ** min(attempt - 1, _LARGEST_EXPONENT))
@@ -134,6 +145,7 @@ class RetryingClient:
             retries=min(policy.retries, _MOST_RETRIES),
             base=policy.base,
             cap=min(policy.cap, _LONGEST_WAIT),
+            patience=min(policy.patience, _LONGEST_WAIT),
             budget=policy.budget,
         )
 

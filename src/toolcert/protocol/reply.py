@@ -74,7 +74,7 @@ def _not_json(exchange: Exchange) -> _NotOpenai:
 
 
 def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
-    if exchange.request.stream:
+    if exchange.request.stream and not exchange.from_file:
         notices.note("stream.framing", "a stream was asked for, and a plain body came", rule="plain")
     choice = _first_choice(value, exchange, notices)
     message = _message(choice, exchange.request.kind)

@@ -62,6 +62,7 @@ class OlderRow(Value):
             request=Request(body=self.request),
             status=status,
             payload=b"" if fault else bytes(self.response),
+            from_file=True,
             fault=fault,
             attempts=(Attempt(number=1, started_at=0.0, timing=timing, status=status, fault=fault),),
         )

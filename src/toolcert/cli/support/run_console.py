@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from toolcert.cli.support.exit import warn
+from toolcert.core.cases import SkipKind
 from toolcert.core.errors import ExitCode, GateError, UsageError
-from toolcert.core.events import Event, RunStarted
+from toolcert.core.events import CaseFinished, Event, RunStarted
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural
@@ -64,6 +65,7 @@ class RunConsole:
         self._extra = extra
         self._stack = contextlib.ExitStack()
         self._display: Progress | None = None
+        self._told: set[str] = set()
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
@@ -74,6 +76,14 @@ class RunConsole:
             self._display = self._stack.enter_context(progress(title, extra=self._extra))
         if self._display is not None:
             self._display(event)
+            if isinstance(event, CaseFinished) and event.record.skip is SkipKind.OUTAGE:
+                self._tell_once(event.record.reason)
+
+    def _tell_once(self, reason: str) -> None:
+        """Say at once, not only in the result, that an endpoint or a model is not asked any more."""
+        if self._display is not None and reason not in self._told:
+            self._told.add(reason)
+            self._display.say(f"{reason}; what is left of it is not asked.")
 
     def __enter__(self) -> Self:
         return self

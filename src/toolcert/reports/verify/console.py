@@ -50,7 +50,6 @@ _DATASET_WORDS = {
     "dataset.duplicate_tool": "with a tool twice",
     "dataset.wrong_type": "with a wrong type",
     "dataset.duplicate": "repeated",
-    "args.empty": "empty arguments where none are needed",
 }
 
 
@@ -72,6 +71,7 @@ class _Funnel:
 
     def __init__(self, summary: VerifySummary, screen: Screen) -> None:
         self._sent = summary.rows.sent
+        self._calls_lost = summary.rows.lost > 0
         self._unicode = screen.unicode
         self._steps = list(_steps(summary))
         lost = max(len(lost) for _, _, lost, _ in self._steps)
@@ -84,12 +84,12 @@ class _Funnel:
 
     def lines(self) -> Iterator[Line]:
         for number, (word, rows, lost, share) in enumerate(self._steps):
-            line = f"{word:<9}{count(rows):>6} {bar(rows, self._sent, self._bar, unicode=self._unicode)} "
-            line += f"{lost:<{self._lost}}"
+            line = Line(f"{word:<9}{count(rows):>6} {bar(rows, self._sent, self._bar, unicode=self._unicode)} ")
+            line.append(f"{lost:<{self._lost}}", "red" if word == "called" and self._calls_lost else "")
             if self.wide:
-                line += f"{percent(share.value) if share else '':>8}   "
-                line += self._beside[number] if number < len(self._beside) else ""
-            yield Line(visible(line))
+                line.append(f"{percent(share.value) if share else '':>8}   ")
+                line.append(visible(self._beside[number]) if number < len(self._beside) else "")
+            yield line
 
 
 def _steps(summary: VerifySummary) -> Iterator[tuple[str, int, str, Rate | None]]:
@@ -100,7 +100,8 @@ def _steps(summary: VerifySummary) -> Iterator[tuple[str, int, str, Rate | None]
     refused = f", {count(rows.unsupported)} unsupported" if rows.unsupported else ""
     yield "sent", rows.sent, f"{count(rows.skipped)} skipped" if rows.skipped else "", None
     yield "answered", rows.answered, f"{count(rows.not_measured)} not measured{refused}", summary.answered
-    yield "called", rows.called, f"{count(rows.in_text)} in text{unreadable}", summary.called
+    lost = f"{plural(rows.lost, 'call')} lost in text, " if rows.lost else ""
+    yield "called", rows.called, f"{lost}{count(rows.in_text - rows.lost)} in text{unreadable}", summary.called
     yield "valid", rows.valid, invalid, summary.valid
 
 

@@ -32,7 +32,10 @@ class Step(Value):
     share: str
     interval: str
     last: bool = False
-    fault: bool = False
+    bad: int = 0
+    """Rows lost here that speak against the vendor."""
+    bad_lost: str = ""
+    """The same in words."""
 
 
 class RateRow(Value):
@@ -49,13 +52,29 @@ def funnel(summary: VerifySummary) -> tuple[Step, ...]:
     return (
         _step("Rows sent", rows.sent, rows.lines, _some(rows.skipped, "line that cannot be asked", "lines"), Rate()),
         _step("Answered", rows.answered, rows.sent, _unanswered(summary), summary.answered),
-        _step("Called a tool", rows.called, rows.answered, _uncalled(summary), summary.called),
-        _step("Valid calls", rows.valid, rows.called, _invalid(summary), summary.valid, last=True, fault=True),
+        _step(
+            "Called a tool",
+            rows.called,
+            rows.answered,
+            _uncalled(summary),
+            summary.called,
+            bad=rows.lost + rows.unreadable,
+            bad_lost=_lost_calls(summary),
+        ),
+        _step("Valid calls", rows.valid, rows.called, _invalid(summary), summary.valid, last=True, bad=rows.invalid),
     )
 
 
 def _step(
-    name: str, left: int, before: int, lost: str, share: Rate, *, last: bool = False, fault: bool = False
+    name: str,
+    left: int,
+    before: int,
+    lost: str,
+    share: Rate,
+    *,
+    last: bool = False,
+    bad: int = 0,
+    bad_lost: str = "",
 ) -> Step:
     known = share.low is not None and share.high is not None
     return Step(
@@ -66,7 +85,8 @@ def _step(
         share=percent(share.value) if known else "",
         interval=interval(share),
         last=last,
-        fault=fault,
+        bad=bad,
+        bad_lost=bad_lost,
     )
 
 
@@ -90,8 +110,13 @@ def _unanswered(summary: VerifySummary) -> str:
 
 
 def _uncalled(summary: VerifySummary) -> str:
+    in_words = summary.rows.in_text - summary.rows.lost
+    return f"{count(in_words)} answered in text" if in_words else ""
+
+
+def _lost_calls(summary: VerifySummary) -> str:
     rows = summary.rows
-    parts = [f"{count(rows.in_text)} answered in text"] if rows.in_text else []
+    parts = [f"{plural(rows.lost, 'call')} lost in text"] if rows.lost else []
     if rows.unreadable:
         parts.append(f"{count(rows.unreadable)} not of the protocol")
     return "; ".join(parts)

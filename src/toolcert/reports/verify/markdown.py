@@ -30,6 +30,7 @@ def _funnel(summary: VerifySummary) -> list[str]:
         ("sent", rows.sent, None),
         ("answered", rows.answered, summary.answered),
         ("called a tool", rows.called, summary.called),
+        *([("calls lost in text", rows.lost, None)] if rows.lost else []),
         ("valid calls", rows.valid, summary.valid),
     ]
     return table(["Rows", ">Count", ">Of those before", "95 % interval"], [_step(*step) for step in steps])

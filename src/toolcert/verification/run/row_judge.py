@@ -251,7 +251,8 @@ def _facts(
         tools=len(exchange.request.tools),
         offered=_offered(row, exchange.request),
         turns=_turns(exchange.request),
-        streamed=reply.streamed,
+        # A stream that another program put together was a stream; so was one that came as something unreadable.
+        streamed=reply.streamed or (exchange.request.stream and (exchange.from_file or not reply.readable)),
         tags=row.tags,
         id=row.id,
     )

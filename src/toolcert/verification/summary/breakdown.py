@@ -259,7 +259,8 @@ class Slices:
 
     def add(self, kind: Kind, rows: int) -> None:
         """Count answered rows of one kind in every slice they belong to."""
-        for name in set(kind.names):
+        # By what was offered: a call that the server lost belongs to its tool, and names none.
+        for name in {*kind.offered, *kind.names}:
             self._part("tool", name).count(kind, rows)
         self._part("n_tools", _step(kind.tools)).count(kind, rows)
         self._part("turns", _step(kind.turns)).count(kind, rows)

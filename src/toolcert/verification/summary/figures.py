@@ -18,6 +18,9 @@ class Rows(Value):
     called: int = 0
     """Answers with structured calls, whatever their finish reason says."""
     in_text: int = 0
+    """Answers without structured calls."""
+    lost: int = 0
+    """Of those, the ones with a call that the server left in the text or lost."""
     unreadable: int = 0
     """Answers that do not follow the protocol."""
     valid: int = 0

@@ -22,8 +22,10 @@ from toolcert.verification.summary.breakdown import OTHERS, Kind, Kinds, Moments
 from toolcert.verification.summary.figures import Example, FindingLine, Rows, Times, Traffic, VerifySummary
 from toolcert.verification.summary.headline import headline, next_lines
 
-EMPTY_IS_FINE = "args.empty"
-"""Empty arguments for a tool without parameters: a note, not a fault of the vendor."""
+LOST_CALLS = frozenset({"call.in_text", "call.in_reasoning", "finish.calls_missing"})
+"""What says of an answer without calls that the model made one, and the server lost it."""
+_EMPTY = "args.empty"
+"""A warning where the call is valid all the same, because nothing is required."""
 MAX_NAMES = 200
 """Distinct names, fingerprints or reasons that are counted; a hostile server could send a new one each time."""
 
@@ -66,7 +68,7 @@ class Tally:
         self.answered_as: Counter[str] = Counter()
         self.fingerprints: Counter[str] = Counter()
         self.findings: dict[tuple[bool, str], FindingTally] = {}
-        """By whether it is the dataset's, and by code."""
+        """By whether it is an error in these rows, and by code."""
         self.times: defaultdict[str, Quantiles] = defaultdict(Quantiles)
         self.moments = Moments()
         self.tools = ToolTallies()
@@ -130,6 +132,7 @@ class Tally:
     def _count_kind(self, kind: Kind, rows: int) -> None:
         counts = self.rows
         counts["called" if kind.called else "unreadable" if kind.called is None else "in_text"] += rows
+        counts["lost"] += rows * (kind.called is False and not LOST_CALLS.isdisjoint(kind.codes))
         self.finish[kind.finish or "none"] += rows
         if kind.called:
             self.finish_with_calls[kind.finish or "none"] += rows
@@ -168,7 +171,8 @@ class Tally:
         tally = self.findings.get(place)
         if tally is None:
             severity = kind_of(code).severity if found is None else found.severity
-            tally = self.findings[place] = FindingTally(severity)
+            harmless = severity is Severity.ERROR and not place[0] and not code.startswith(DATASET)
+            tally = self.findings[place] = FindingTally(Severity.WARNING if harmless else severity)
         return tally
 
 
@@ -180,9 +184,13 @@ def _first_error(codes: tuple[str, ...]) -> str:
 
 
 def _place(code: str, record: Record) -> tuple[bool, str]:
-    """Whether a finding is the dataset's, and its code."""
-    fine = code == EMPTY_IS_FINE and record.row is not None and record.row.valid is not False
-    return fine or code.startswith(DATASET), code
+    """Whether a finding is an error in this row, and its code; told from the head of the record alone."""
+    if code.startswith((DATASET, _TRANSPORT)):
+        return False, code
+    fine = record.outcome is not Outcome.FAILED or (
+        code == _EMPTY and record.row is not None and record.row.valid is not False
+    )
+    return not fine and kind_of(code).severity is Severity.ERROR, code
 
 
 def _cause(record: Record) -> str:
@@ -306,6 +314,7 @@ def _rows(tally: Tally) -> Rows:
         answered=answered,
         called=rows["called"],
         in_text=rows["in_text"],
+        lost=rows["lost"],
         unreadable=rows["unreadable"],
         valid=rows["valid"],
         invalid=rows["invalid"],
@@ -322,8 +331,8 @@ def _finding_lines(tally: Tally, *, of_dataset: bool) -> tuple[FindingLine, ...]
     """Findings, worst and most frequent first; transport faults are counted elsewhere."""
     lines = [
         _finding_line(code, found)
-        for (dataset, code), found in tally.findings.items()
-        if dataset is of_dataset and not code.startswith(_TRANSPORT)
+        for (_, code), found in tally.findings.items()
+        if code.startswith(DATASET) is of_dataset and not code.startswith(_TRANSPORT)
     ]
     return tuple(sorted(lines, key=lambda line: (line.severity.rank, -line.rows, line.code)))
 

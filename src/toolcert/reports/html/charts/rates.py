@@ -109,11 +109,12 @@ def rows_bar(number: int, longest: int, tone: str, *, cut: bool = False) -> Mark
 FUNNEL_HEIGHT = 26
 
 
-def funnel_bar(left: int, before: int, whole: int, *, last: bool, fault: bool) -> Markup:
-    """`last` is the deciding step; `fault` means that the lost rows count against the vendor."""
-    share = left / whole if whole else 0.0
-    earlier = before / whole if whole else 0.0
+def funnel_bar(left: int, before: int, whole: int, *, last: bool, bad: int) -> Markup:
+    """`last` is the deciding step; `bad` of the lost rows count against the vendor."""
+    share, spoilt, earlier = (rows / whole if whole else 0.0 for rows in (left, left + bad, before))
     body = block(0, share, 0, FUNNEL_HEIGHT, "step good" if last else "step")
-    if before > left:
-        body += block(share, earlier, 0, FUNNEL_HEIGHT, "lost bad" if fault else "lost")
+    if bad:
+        body += block(share, spoilt, 0, FUNNEL_HEIGHT, "lost bad")
+    if before > left + bad:
+        body += block(spoilt, earlier, 0, FUNNEL_HEIGHT, "lost")
     return fluid(FUNNEL_HEIGHT, body, f"{left} of {whole}")
