@@ -28,5 +28,5 @@ PROBES = {
 """The tests, and the probes of toolcert that do them."""
 AUTONOMOUS_AGENT_WEIGHTS: dict[str, float] = {test: SUITES["agent"].weights[probe] for test, probe in PROBES.items()}
 """Points by test, in the order in which tests are run and shown."""
-RECOMMENDED_THRESHOLD = SUITES["agent"].recommended or 90.0
-PARTIAL_THRESHOLD = SUITES["agent"].partial
+RECOMMENDED_THRESHOLD = 90.0
+PARTIAL_THRESHOLD = 50.0

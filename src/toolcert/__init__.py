@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolcert.comparison.compare_options import CompareOptions
     from toolcert.comparison.match.partners import Match
     from toolcert.comparison.read.packed_run import By
-    from toolcert.comparison.result import Comparison, Verdict
+    from toolcert.comparison.result import CompareVerdict, Comparison
     from toolcert.comparison.stats.confusion import Trigger
     from toolcert.core.cases import Outcome
     from toolcert.core.errors import (
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     )
     from toolcert.core.findings import Finding, Severity
     from toolcert.core.targets import ModelInfo
-    from toolcert.probes.summary.scorecard import Category, ProbeSummary
+    from toolcert.core.verdict import Verdict, Word
+    from toolcert.probes.summary.scorecard import ProbeSummary
     from toolcert.runs.encoding import Keep
     from toolcert.verification.run.job import VerifyJob, VerifyRun
     from toolcert.verification.summary.figures import VerifySummary
@@ -60,8 +61,8 @@ _HOMES = {
     "By": "toolcert.comparison.read.packed_run",
     "CaseFinished": "toolcert.core.events",
     "CaseStarted": "toolcert.core.events",
-    "Category": "toolcert.probes.summary.scorecard",
     "CompareOptions": "toolcert.comparison.compare_options",
+    "CompareVerdict": "toolcert.comparison.result",
     "Comparison": "toolcert.comparison.result",
     "ConfigurationError": "toolcert.core.errors",
     "Endpoint": "toolcert.api.endpoint",
@@ -88,11 +89,12 @@ _HOMES = {
     "ToolcertError": "toolcert.core.errors",
     "Trigger": "toolcert.comparison.stats.confusion",
     "UsageError": "toolcert.core.errors",
-    "Verdict": "toolcert.comparison.result",
+    "Verdict": "toolcert.core.verdict",
     "VerifyJob": "toolcert.verification.run.job",
     "VerifyOptions": "toolcert.verification.verify_options",
     "VerifyRun": "toolcert.verification.run.job",
     "VerifySummary": "toolcert.verification.summary.figures",
+    "Word": "toolcert.core.verdict",
     "compare": "toolcert.api.compare",
     "compare_async": "toolcert.api.compare",
     "load_run": "toolcert.api.report",
@@ -115,8 +117,8 @@ __all__ = [
     "By",
     "CaseFinished",
     "CaseStarted",
-    "Category",
     "CompareOptions",
+    "CompareVerdict",
     "Comparison",
     "ConfigurationError",
     "Endpoint",
@@ -148,6 +150,7 @@ __all__ = [
     "VerifyOptions",
     "VerifyRun",
     "VerifySummary",
+    "Word",
     "__version__",
     "compare",
     "compare_async",

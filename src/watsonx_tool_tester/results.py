@@ -12,7 +12,8 @@ import click
 
 from toolcert.api.probe import ProbeRun
 from toolcert.core.records import Record
-from toolcert.probes.summary.scorecard import Category, Cell, ModelSummary, ProbeSummary
+from toolcert.core.verdict import Word
+from toolcert.probes.summary.scorecard import Cell, ModelSummary, ProbeSummary
 from toolcert.reports.formats import Extras, write_reports
 from toolcert.reports.probe.phrases import in_order as sorted_by
 from toolcert.runs.files import write_whole
@@ -79,7 +80,7 @@ def _support(model: ModelSummary, cell: Cell) -> bool | None:
     """Whether the model calls tools, or None if that was not measured."""
     if cell.called.k:
         return True
-    return None if model.category is Category.NOT_MEASURED else False
+    return None if model.verdict.word is Word.NOT_MEASURED else False
 
 
 def details_of(model: ModelSummary, cell: Cell) -> str:

@@ -12,8 +12,8 @@ from toolcert import (
     By,
     CaseFinished,
     CaseStarted,
-    Category,
     CompareOptions,
+    CompareVerdict,
     Comparison,
     Endpoint,
     Event,
@@ -37,11 +37,11 @@ from toolcert import (
     ToolcertError,
     Trigger,
     UsageError,
-    Verdict,
     VerifyJob,
     VerifyOptions,
     VerifyRun,
     VerifySummary,
+    Word,
     compare,
     compare_async,
     load_run,
@@ -72,9 +72,9 @@ def test_plain_code_waits_for_a_probe(tmp_path: Path) -> None:
         assert [info.id for info in models(vendor.url)] == ["faithful"]
         run = probe(vendor.url, options=ProbeOptions(suite="quick", iterations=1, output=str(tmp_path / "run")))
     assert isinstance(run, ProbeRun)
-    assert run.summary.headline == "1 of 1 model calls tools."
+    assert run.summary.headline == "faithful passes: 1 of 1; 35 clean runs of each would certify."
     assert Path(run.folder) == tmp_path / "run"
-    assert [model.category for model in run.summary.models] == [Category.FULL]
+    assert [model.verdict.word for model in run.summary.models] == [Word.PASSES]
 
 
 async def test_async_code_awaits_the_twin(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ async def test_async_code_awaits_the_twin(tmp_path: Path) -> None:
         assert [info.id for info in listed] == ["faithful"]
         options = ProbeOptions(suite="quick", iterations=1, output=tmp_path / "run")  # type: ignore[arg-type] # see below
         run = await probe_async(endpoint, options=options)
-    assert run.summary.totals.full == 1, "a path will do where the text of one is meant"
+    assert run.summary.totals.passes == 1, "a path will do where the text of one is meant"
 
 
 def test_an_endpoint_lists_the_models_it_chooses() -> None:
@@ -128,7 +128,7 @@ async def test_verified_runs_are_compared(dataset: Path, tmp_path: Path) -> None
     rules = CompareOptions(match=Match.INDEX, trigger=Trigger.PAYLOAD, by=By.N_TOOLS)
     found = await compare_async([folders["one"], folders["two"]], folders["bad"], rules)
     assert isinstance(found, Comparison)
-    assert found.vendors[0].verdict in set(Verdict)
+    assert found.vendors[0].verdict in set(CompareVerdict)
     assert found.vendors[0].cells.fn == 6, "the vendor calls nowhere in the payload"
 
 

@@ -85,7 +85,12 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "given", "expected"), WRONG, ids=lambda value: str(value)[:40])
+def words_of(value: Any) -> str:
+    """Without the address of a function, which differs from process to process."""
+    return str(getattr(value, "__name__", value))[:40]
+
+
+@pytest.mark.parametrize(("make", "given", "expected"), WRONG, ids=words_of)
 def test_a_wrong_option_is_refused_with_what_is_expected(
     make: Callable[..., Any], given: dict[str, Any], expected: str
 ) -> None:

@@ -305,7 +305,7 @@ def test_listed_probes_take_one_line_each(tmp_path: Path) -> None:
 def test_results_go_to_stdout_and_progress_to_stderr(tmp_path: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
         done = toolcert("probe", vendor.url, "-n", "1", cwd=tmp_path)
-    assert "recommended" in done.stdout
+    assert "faithful passes: 1 of 1" in done.stdout
     assert "in flight" in done.stderr
     assert done.stderr.splitlines()[-1].endswith("1 of 1 model done")
     assert "in flight" not in done.stdout
@@ -336,8 +336,8 @@ def test_several_endpoints_stand_side_by_side(tmp_path: Path) -> None:
     assert "good: llama" in done.stdout
     assert "bad: llama" in done.stdout
     line = next(line for line in done.stdout.splitlines() if line.startswith("llama "))
-    assert "100 recommended" in line
-    assert "no tool calling" in line
+    assert "100 passes" in line
+    assert "fails" in line
 
 
 def test_sampling_options_reach_the_server(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_every_report_names_an_endpoint_that_could_not_be_measured_and_no_gate_l
     with Vendor(models=["faithful"]) as vendor:
         asked = ["probe", vendor.url, "http://127.0.0.1:1", "--suite", "quick", "-n", "1"]
         done = toolcert(*asked, "--fail-under", "50", *reports, cwd=tmp_path)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 3, done.stderr
     assert "127.0.0.1:1 could not be measured" in done.stderr
     assert "Not measured: 127.0.0.1:1." in done.stdout
     for name in reports[1::2]:

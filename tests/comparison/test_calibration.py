@@ -14,13 +14,13 @@ from toolcert.comparison.judge.measurement import basis_of
 from toolcert.comparison.match.pairs import Pairing
 from toolcert.comparison.pipeline import decide_together
 from toolcert.comparison.read.packed_run import PackedRun
-from toolcert.comparison.result import Verdict
+from toolcert.comparison.result import CompareVerdict
 from toolcert.comparison.stats.significance import plan
 
 pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
 
 OPTIONS = CompareOptions()
-ALARMS = (Verdict.DIFFERENT, Verdict.DEGRADED)
+ALARMS = (CompareVerdict.DIFFERENT, CompareVerdict.DEGRADED)
 
 
 def pair(baseline: PackedRun, *others: PackedRun) -> Pairing:
@@ -28,7 +28,7 @@ def pair(baseline: PackedRun, *others: PackedRun) -> Pairing:
     return Pairing(baseline, [(run, straight) for run in others])
 
 
-def verdict(baseline: PackedRun, *others: PackedRun) -> Verdict:
+def verdict(baseline: PackedRun, *others: PackedRun) -> CompareVerdict:
     return decide_together([basis_of(pair(baseline, *others), OPTIONS)], OPTIONS)[0].verdict
 
 
@@ -80,25 +80,25 @@ def test_a_vendor_exactly_the_margin_worse_is_hardly_ever_cleared_or_condemned()
         verdict(deployment.run(rng), deployment.run(rng, dropped=share), deployment.run(rng)) for _ in range(trials)
     ]
     bound = trials * 0.025 + 2.33 * math.sqrt(trials * 0.025 * 0.975)
-    assert words.count(Verdict.EQUIVALENT) <= bound
-    assert words.count(Verdict.DEGRADED) <= bound
+    assert words.count(CompareVerdict.EQUIVALENT) <= bound
+    assert words.count(CompareVerdict.DEGRADED) <= bound
 
 
 def test_a_vendor_that_loses_a_fifth_of_its_calls_is_degraded():
     deployment, rng = Deployment(600, seed=5), random.Random(5)
     words = {verdict(deployment.run(rng), deployment.run(rng, dropped=0.2), deployment.run(rng)) for _ in range(10)}
-    assert words == {Verdict.DEGRADED}
+    assert words == {CompareVerdict.DEGRADED}
 
 
 def test_enough_rows_of_the_same_vendor_are_called_equivalent():
     deployment, rng = Deployment(3000, undecided=0.05, seed=6), random.Random(6)
     words = [verdict(deployment.run(rng), deployment.run(rng), deployment.run(rng)) for _ in range(10)]
-    assert words.count(Verdict.EQUIVALENT) >= 8
+    assert words.count(CompareVerdict.EQUIVALENT) >= 8
 
 
 def test_a_handful_of_rows_is_inconclusive():
     deployment, rng = Deployment(20, seed=7), random.Random(7)
     runs = (deployment.run(rng), deployment.run(rng), deployment.run(rng))
     decided = decide_together([basis_of(pair(*runs), OPTIONS)], OPTIONS)[0]
-    assert decided.verdict is Verdict.INCONCLUSIVE
+    assert decided.verdict is CompareVerdict.INCONCLUSIVE
     assert "would" in decided.headline

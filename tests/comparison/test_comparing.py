@@ -12,7 +12,7 @@ from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare, measured_noise
 from toolcert.comparison.read.packed_run import By
-from toolcert.comparison.result import RowKind, Verdict
+from toolcert.comparison.result import CompareVerdict, RowKind
 from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
 from toolcert.core.statistics import Rate
@@ -35,7 +35,7 @@ def test_identical_runs_are_equivalent(tmp_path):
     """Without any disagreement no second baseline run is needed to say so."""
     rows = same_rows(400)
     vendor = pair(tmp_path, rows, rows)
-    assert vendor.verdict is Verdict.EQUIVALENT
+    assert vendor.verdict is CompareVerdict.EQUIVALENT
     assert vendor.figure("agreement").rate == Rate(k=400, n=400)
     assert vendor.rows == ()
 
@@ -186,7 +186,7 @@ def test_a_second_baseline_run_gives_the_ceiling(tmp_path):
     first, second, third = (write_run(tmp_path / name, noisy()) for name in ("one", "two", "vendor"))
     comparison = compare([str(first), str(second)], [str(third)])
     vendor = comparison.vendors[0]
-    assert vendor.verdict is Verdict.EQUIVALENT
+    assert vendor.verdict is CompareVerdict.EQUIVALENT
     assert vendor.ceiling_cells is not None
     assert vendor.figure("kappa").share == pytest.approx(1.0, abs=0.05)
     assert [side.label for side in comparison.further] == ["two"]
@@ -204,13 +204,13 @@ def test_three_baseline_runs_are_pooled(tmp_path):
     assert vendor.ceiling_cells is not None
     assert vendor.ceiling_cells.n == 600
     assert vendor.figure("agreement").ceiling_interval is not None
-    assert vendor.verdict is not Verdict.DIFFERENT
+    assert vendor.verdict is not CompareVerdict.DIFFERENT
 
 
 def test_other_prompt_tokens_decide_alone(tmp_path):
     rows = same_rows(300)
     vendor = pair(tmp_path, rows, changed(rows, r4={"tokens": 104}))
-    assert vendor.verdict is Verdict.DIFFERENT
+    assert vendor.verdict is CompareVerdict.DIFFERENT
     assert "prompt tokens differ on 1 of 300 rows" in vendor.headline
     assert vendor.tokens.histogram == {0: 299, 4: 1}
     assert [finding.code for finding in vendor.findings] == ["usage.prompt_tokens_differ"]
@@ -221,14 +221,14 @@ def test_prompt_tokens_that_vary_in_the_baseline_too_do_not_decide(tmp_path):
     one = write_run(tmp_path / "one", rows)
     two = write_run(tmp_path / "two", changed(rows, r8={"tokens": 99}, r9={"tokens": 98}))
     other = write_run(tmp_path / "vendor", changed(rows, r4={"tokens": 104}))
-    assert compare([str(one), str(two)], [str(other)]).vendors[0].verdict is Verdict.EQUIVALENT
+    assert compare([str(one), str(two)], [str(other)]).vendors[0].verdict is CompareVerdict.EQUIVALENT
 
 
 def test_many_invalid_calls_are_degraded(tmp_path):
     rows = same_rows(400, called=1.0)
     bad = [msgspec.structs.replace(row, arguments="{}", valid=False) if row.index % 5 == 0 else row for row in rows]
     vendor = pair(tmp_path, rows, bad)
-    assert vendor.verdict is Verdict.DEGRADED
+    assert vendor.verdict is CompareVerdict.DEGRADED
     assert "valid calls" in vendor.headline
     assert vendor.rows[0].kind is RowKind.INVALID
     assert vendor.rows[0].vendor.buckets == ("SchemaMismatch.required",)
@@ -239,7 +239,7 @@ def test_expectations_of_the_dataset_count(tmp_path):
     rows = same_rows(400, called=1.0, correct=True)
     wrong = [msgspec.structs.replace(row, correct=row.index % 4 != 0) for row in rows]
     vendor = pair(tmp_path, rows, wrong)
-    assert vendor.verdict is Verdict.DEGRADED
+    assert vendor.verdict is CompareVerdict.DEGRADED
     assert "expectations met" in vendor.headline
 
 
@@ -385,8 +385,8 @@ def test_a_vendor_that_answered_nothing_does_not_spoil_the_leaderboard(tmp_path)
     base, good = write_run(tmp_path / "base", rows), write_run(tmp_path / "good", rows)
     silent = write_run(tmp_path / "silent", unanswered(rows))
     first, last = compare([str(base)], [str(silent), str(good)]).vendors
-    assert (first.side.label, first.verdict) == ("good", Verdict.EQUIVALENT)
-    assert (last.verdict, last.headline) == (Verdict.INCONCLUSIVE, "Inconclusive: no row was answered by both.")
+    assert (first.side.label, first.verdict) == ("good", CompareVerdict.EQUIVALENT)
+    assert (last.verdict, last.headline) == (CompareVerdict.INCONCLUSIVE, "Inconclusive: no row was answered by both.")
     assert last.figure("agreement").value is None
     assert last.missing.rows == 200
 

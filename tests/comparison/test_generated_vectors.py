@@ -12,7 +12,7 @@ from support.comparison_runs import Row, write_results
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare
-from toolcert.comparison.result import VendorComparison, Verdict
+from toolcert.comparison.result import CompareVerdict, VendorComparison
 from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.statistics import Rate
 
@@ -103,7 +103,7 @@ def test_the_vendor_against_the_deployment(files, options):
     assert vendor.figure("f1").value == pytest.approx(0.9311, abs=5e-5)
     assert vendor.figure("f1").always == pytest.approx(0.9376, abs=5e-5)
     assert vendor.figure("kappa").value == pytest.approx(0.49, abs=5e-3)
-    assert vendor.verdict is Verdict.DIFFERENT
+    assert vendor.verdict is CompareVerdict.DIFFERENT
 
 
 def test_its_prompt_tokens_and_its_excess_disagreement(other):

@@ -11,7 +11,7 @@ from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.read.packed_run import By
-from toolcert.comparison.result import RowKind, Standing, Verdict
+from toolcert.comparison.result import CompareVerdict, RowKind, Standing
 from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.statistics import Rate
 
@@ -40,7 +40,7 @@ def test_two_runs_of_one_deployment(against_itself):
 
 
 def test_one_baseline_run_cannot_show_equivalence(against_itself):
-    assert against_itself.verdict is Verdict.INCONCLUSIVE
+    assert against_itself.verdict is CompareVerdict.INCONCLUSIVE
     assert "one baseline run" in against_itself.headline
 
 
@@ -58,7 +58,7 @@ def test_the_other_vendor_is_different(against_vendor):
     assert against_vendor.figure("f1").always == pytest.approx(0.9376, abs=5e-5)
     assert against_vendor.figure("kappa").value == pytest.approx(0.49, abs=5e-3)
     assert against_vendor.figure("kappa").ceiling == pytest.approx(0.77, abs=5e-3)
-    assert against_vendor.verdict is Verdict.DIFFERENT
+    assert against_vendor.verdict is CompareVerdict.DIFFERENT
 
 
 def test_its_prompts_have_other_tokens_on_every_row(against_vendor):

@@ -10,7 +10,7 @@ import pytest
 from support.comparison_runs import Row, same_rows, write_run
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.pipeline import compare
-from toolcert.comparison.result import VendorComparison, Verdict
+from toolcert.comparison.result import CompareVerdict, VendorComparison
 from toolcert.comparison.stats.significance import Discordance, mcnemar, rows_to_show
 
 CALLING = [Row(index=index) for index in range(1, 401)]
@@ -44,14 +44,14 @@ def needed(vendor: VendorComparison) -> int:
 @pytest.mark.parametrize("further", [None, SILENT])
 def test_where_nobody_calls_there_is_no_validity_to_lose(judge, further):
     [vendor] = judge(SILENT, SILENT, further=further)
-    assert vendor.verdict is Verdict.EQUIVALENT
+    assert vendor.verdict is CompareVerdict.EQUIVALENT
 
 
 def test_the_rows_that_would_decide_are_rows_of_the_dataset(judge):
     """Calls are rare here: 400 rows hold too few of them, so more than 400 rows are needed, not 125 calls."""
     rows = same_rows(400, called=0.1)
     [vendor] = judge(rows, rows, further=rows)
-    assert vendor.verdict is Verdict.INCONCLUSIVE
+    assert vendor.verdict is CompareVerdict.INCONCLUSIVE
     calls = sum(bool(row.called) for row in rows)
     assert needed(vendor) == pytest.approx(125 * 400 / calls, rel=0.02)
 
@@ -59,7 +59,7 @@ def test_the_rows_that_would_decide_are_rows_of_the_dataset(judge):
 def test_a_loss_that_chance_may_explain_names_the_rows_that_would_show_it(judge):
     """Six calls of twenty lost miss the margin, but not after the correction for four tests."""
     [vendor] = judge(CALLING[:20], flipped(CALLING[:20], 1, 6), further=CALLING[:20])
-    assert vendor.verdict is Verdict.INCONCLUSIVE
+    assert vendor.verdict is CompareVerdict.INCONCLUSIVE
     assert needed(vendor) > 20
     [told] = [reason for reason in vendor.reasons if "fewer calls (" in reason]
     assert "6 lost, 0 gained of 20 rows" in told
@@ -69,16 +69,16 @@ def test_a_loss_that_chance_may_explain_names_the_rows_that_would_show_it(judge)
 def test_more_vendors_make_the_same_loss_less_sure(judge):
     lossy = flipped(CALLING[:60], 1, 8)
     [alone] = judge(CALLING[:60], lossy)
-    assert alone.verdict is Verdict.DEGRADED
+    assert alone.verdict is CompareVerdict.DEGRADED
     in_company = judge(CALLING[:60], lossy, *[CALLING[:60]] * 4)[0]
-    assert in_company.verdict is Verdict.INCONCLUSIVE
+    assert in_company.verdict is CompareVerdict.INCONCLUSIVE
     assert needed(in_company) > 60
 
 
 def test_one_baseline_run_needs_a_second_beside_more_rows(judge):
     rows = same_rows(100)
     [vendor] = judge(rows, flipped(rows, 1, 20))
-    assert vendor.verdict is Verdict.INCONCLUSIVE
+    assert vendor.verdict is CompareVerdict.INCONCLUSIVE
     assert "and a second run of the baseline" in vendor.headline
     assert needed(vendor) > 100
 
@@ -98,7 +98,7 @@ def test_the_direction_of_a_changed_call_rate_is_said(judge):
     fewer, more = judge(CALLING, SILENT)[0], judge(SILENT, CALLING)[0]
     assert any(reason.startswith("Calls less often") for reason in fewer.reasons)
     assert any(reason.startswith("Calls more often") for reason in more.reasons)
-    assert (fewer.verdict, more.verdict) == (Verdict.DEGRADED, Verdict.DIFFERENT)
+    assert (fewer.verdict, more.verdict) == (CompareVerdict.DEGRADED, CompareVerdict.DIFFERENT)
 
 
 def test_f1_is_doubted_only_where_it_looks_good(judge):
@@ -109,7 +109,7 @@ def test_f1_is_doubted_only_where_it_looks_good(judge):
 def test_a_better_vendor_is_different_and_not_degraded(judge):
     invalid = [msgspec.structs.replace(row, arguments="{}", valid=False) if row.index % 2 else row for row in CALLING]
     [vendor] = judge(invalid, CALLING, further=invalid)
-    assert vendor.verdict is Verdict.DIFFERENT
+    assert vendor.verdict is CompareVerdict.DIFFERENT
 
 
 def test_the_rows_that_would_show_a_loss_do_show_it():

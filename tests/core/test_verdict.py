@@ -13,11 +13,11 @@ FULL = Coverage(measured=100, planned=100)
 
 
 def core(k: int, n: int, **more: object) -> Ability:
-    return Ability(name="basic", title="calls a tool", k=k, n=n, core=True, **more)  # type: ignore[arg-type]
+    return Ability(name="basic", k=k, n=n, core=True, **more)  # type: ignore[arg-type]
 
 
 def streamed(k: int, n: int, **more: object) -> Ability:
-    return Ability(name="streaming", title="calls when streamed", k=k, n=n, **more)  # type: ignore[arg-type]
+    return Ability(name="streaming", k=k, n=n, **more)  # type: ignore[arg-type]
 
 
 CUT = Fault(code="stream.cut", title="The stream ends early.", k=5, n=5)
@@ -61,9 +61,11 @@ def test_good_rates_never_outvote_a_reproduced_error() -> None:
 
 
 def test_a_fault_that_the_user_allows_may_stand() -> None:
-    assert decide([core(5, 5)], [CUT], coverage=FULL, allowed=["stream.cut"]).word is Word.PASSES
-    assert decide([core(5, 5)], [CUT], coverage=FULL, allowed=["stream"]).word is Word.PASSES
-    assert decide([core(5, 5)], [CUT], coverage=FULL, allowed=["stream.c"]).word is Word.PARTIAL
+    capped = decide([core(5, 5)], [CUT], coverage=FULL)
+    assert capped.caps == ("stream.cut",)
+    assert capped.allowing(["stream.cut"]).word is Word.PASSES
+    assert capped.allowing(["stream"]).word is Word.PASSES
+    assert capped.allowing(["stream.c"]).word is Word.PARTIAL
 
 
 def test_a_fault_in_every_unstreamed_call_fails() -> None:
@@ -92,3 +94,14 @@ def test_an_ability_at_the_threshold_is_rarely_certified(threshold: float) -> No
                 break
             certified += math.comb(n, k) * threshold**k * (1 - threshold) ** (n - k)
         assert certified <= 0.05, n
+
+
+def test_a_run_without_a_core_ability_is_judged_by_what_it_asked() -> None:
+    """A choice of probes that all fail never "works, except"."""
+    assert decide([streamed(0, 5)], coverage=FULL).word is Word.FAILS
+    assert decide([streamed(0, 0, refused=5)], coverage=FULL).word is Word.UNSUPPORTED
+
+
+def test_the_sentence_says_what_goes_wrong_and_how_often() -> None:
+    verdict = decide([core(2, 5, fault="calls with wrong values")], coverage=FULL)
+    assert verdict.sentence == "fails: basic: calls with wrong values in 3 of 5"

@@ -8,8 +8,9 @@ import pytest
 
 from support.probing import Probed, probe_models
 from toolcert.core.cases import Outcome
+from toolcert.core.verdict import Word
 from toolcert.probes.registry import all_probes, find_probe
-from toolcert.probes.summary.scorecard import Category, CellState, Recommendation
+from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 
 FAITHFUL = ["faithful", "reasoner", "kimi-faithful", "refuses-max-tokens", "refuses-temperature"]
@@ -41,10 +42,10 @@ async def test_the_summary_of_a_faithful_model_says_so(vendor: Vendor) -> None:
     probed = await full(vendor, "faithful")
     model = probed.model("faithful")
     assert (model.score.low, model.score.high) == (100.0, 100.0)
-    assert model.score.recommendation is Recommendation.RECOMMENDED
-    assert model.category is Category.FULL
-    assert model.reason == "Everything asked for works"
-    assert probed.summary.headline == "1 of 1 model is fit for agents."
+    assert model.verdict.word is Word.PASSES
+    assert (model.verdict.exemptions, model.verdict.caps) == ((), ())
+    assert model.reason == "2 of 2; 35 clean runs of each would certify"
+    assert probed.summary.headline == "faithful passes: 2 of 2; 35 clean runs of each would certify."
     assert not probed.summary.causes
     assert not probed.summary.nothing_measured
 

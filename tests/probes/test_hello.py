@@ -10,8 +10,9 @@ import pytest
 from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from toolcert.core.cases import Outcome
+from toolcert.core.verdict import Word
 from toolcert.probes.calling.hello_world import GREETINGS, greet
-from toolcert.probes.summary.scorecard import Category, CellState
+from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 
 
@@ -42,11 +43,15 @@ def greeting_of(received: Received) -> str:
 
 
 @pytest.mark.parametrize(
-    ("model", "called", "reliable"),
-    [("flaky:45/50", 45, True), ("flaky:44/50", 44, False), ("flaky:29/50", 29, False)],
+    ("model", "called", "reliable", "word"),
+    [
+        ("flaky:45/50", 45, True, Word.PARTIAL),
+        ("flaky:44/50", 44, False, Word.UNDECIDED),
+        ("flaky:29/50", 29, False, Word.FAILS),
+    ],
 )
 async def test_counts_are_printed_as_they_are_and_judged_by_the_09_rule(
-    model: str, called: int, reliable: bool
+    model: str, called: int, reliable: bool, word: Word
 ) -> None:
     with Vendor(models=[model]) as vendor:
         probed = await probe_models(vendor.url, [model], suite="hello", iterations=50)
@@ -54,7 +59,7 @@ async def test_counts_are_printed_as_they_are_and_judged_by_the_09_rule(
     assert str(summary.reliability.called) == f"{called}/50"
     assert str(summary.reliability.handled) == f"{called}/{called}"
     assert summary.reliability.reliable is reliable
-    assert summary.category is (Category.FULL if reliable else Category.PARTIAL)
+    assert summary.verdict.word is word
 
 
 async def test_no_call_in_the_first_five_stops_at_five_requests() -> None:
@@ -65,7 +70,9 @@ async def test_no_call_in_the_first_five_stops_at_five_requests() -> None:
     assert str(cell.called) == "0/5"
     assert cell.counts.skipped == 45
     assert cell.stopped == "no call in the first 5 iterations"
-    assert probed.model("null-calls").reason.startswith("No call in the first 5 iterations; ")
+    model = probed.model("null-calls")
+    assert model.reason.startswith("Does not call tools; hello_world: answers with nothing")
+    assert model.reasons[1].startswith("No call in the first 5 iterations; ")
 
 
 async def test_five_iterations_or_fewer_are_never_cut_short() -> None:

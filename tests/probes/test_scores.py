@@ -8,28 +8,29 @@ from support.probing import probe_models
 from support.scripted import Answer, Scripted, completion, refusal
 from toolcert.core.cases import Outcome
 from toolcert.core.targets import ModelInfo
-from toolcert.probes.summary.scorecard import Category, CellState, Recommendation
+from toolcert.core.verdict import Word
+from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 from toolcert.simulate.persona import MALFORMED
 
 SCORES = [
-    ("score-100", 100, Recommendation.RECOMMENDED),
-    ("score-90", 90, Recommendation.RECOMMENDED),
-    ("score-65", 65, Recommendation.PARTIAL),
-    ("score-50", 50, Recommendation.PARTIAL),
-    ("score-30", 30, Recommendation.NONE),
+    ("score-100", 100, Word.PASSES),
+    ("score-90", 90, Word.PARTIAL),
+    ("score-65", 65, Word.FAILS),
+    ("score-50", 50, Word.FAILS),
+    ("score-30", 30, Word.FAILS),
 ]
 
 
 async def test_the_five_personas_give_exactly_their_scores() -> None:
     with Vendor(models=[model for model, _, _ in SCORES]) as vendor:
         probed = await probe_models(vendor.url, [model for model, _, _ in SCORES], suite="agent", iterations=2)
-    for name, points, recommendation in SCORES:
+    for name, points, word in SCORES:
         model = probed.model(name)
         assert (name, model.score.low, model.score.high) == (name, points, points)
-        assert model.score.recommendation is recommendation
+        assert (name, model.verdict.word) == (name, word)
     assert [model.model for model in probed.summary.models][:2] == ["score-100", "score-90"]
-    assert probed.summary.headline == "2 of 5 models are fit for agents; 2 work in part, 1 does not call tools."
+    assert probed.summary.headline == "1 of 5 models passes; 1 works in part, 3 fail."
 
 
 async def test_malformed_answers_fail_and_their_models_stay_in_the_report() -> None:
@@ -48,10 +49,11 @@ async def test_a_server_that_refuses_tools_is_unsupported_and_not_failed() -> No
     with Vendor(models=["no-tools"]) as vendor:
         probed = await probe_models(vendor.url, ["no-tools"], suite="agent")
     model = probed.model("no-tools")
-    assert model.category is Category.UNSUPPORTED
+    assert model.verdict.word is Word.UNSUPPORTED
     assert model.counts.failed == 0
     assert model.score.low == 10  # JSON still works
-    assert "refuses tools" in model.reason.lower()
+    assert model.reason == "The server says that it cannot call tools"
+    assert "refuses tools" in model.reasons[1].lower()
 
 
 async def test_a_model_that_cannot_chat_is_listed_and_not_asked() -> None:
@@ -60,13 +62,13 @@ async def test_a_model_that_cannot_chat_is_listed_and_not_asked() -> None:
         probed = await probe_models(vendor.url, models, suite="quick", iterations=3)
         assert all(request.model == "faithful" for request in vendor.requests)
     model = probed.model("embedder")
-    assert model.category is Category.UNSUPPORTED
+    assert model.verdict.word is Word.UNSUPPORTED
     assert model.reason == "An embedding model"
     assert model.counts.skipped == 1
-    assert probed.summary.headline == "1 of 2 models calls tools; 1 does not call tools."
+    assert probed.summary.headline == "1 of 2 models passes; 1 cannot call tools."
 
 
-async def test_what_is_not_measured_widens_the_score_and_bars_the_recommendation() -> None:
+async def test_what_is_not_measured_widens_the_score_and_bars_a_good_verdict() -> None:
     """Only the JSON test is answered, and wrongly: 10 points are lost, 90 are open."""
 
     def script(request: object) -> Answer:
@@ -77,8 +79,7 @@ async def test_what_is_not_measured_widens_the_score_and_bars_the_recommendation
         probed = await probe_models(server.url, ["m"], suite="agent")
     model = probed.model("m")
     assert (model.score.low, model.score.high) == (0, 90)
-    assert model.score.recommendation is Recommendation.UNDECIDED
-    assert model.category is Category.NOT_MEASURED
+    assert model.verdict.word is Word.UNDECIDED
 
 
 async def test_an_endpoint_without_answers_measures_nothing_and_fails_nobody() -> None:
@@ -87,7 +88,7 @@ async def test_an_endpoint_without_answers_measures_nothing_and_fails_nobody() -
     assert probed.summary.nothing_measured
     assert probed.summary.headline == "Nothing could be measured: no answer to judge from 2 models."
     assert {record.outcome for record in probed.records} == {Outcome.NOT_MEASURED}
-    assert all(model.category is Category.NOT_MEASURED for model in probed.summary.models)
+    assert all(model.verdict.word is Word.NOT_MEASURED for model in probed.summary.models)
 
 
 @pytest.mark.parametrize("suite", ["quick", "hello", "agent", "full"])
@@ -97,8 +98,7 @@ async def test_no_model_vanishes_from_any_suite(suite: str) -> None:
         probed = await probe_models(vendor.url, models, suite=suite)
     assert {model.model for model in probed.summary.models} == set(models)
     totals = probed.summary.totals
-    decided = totals.full + totals.partial + totals.none + totals.unsupported
-    assert decided + totals.not_measured + totals.undecided == len(models)
+    assert sum(getattr(totals, word.value) for word in Word) == len(models)
 
 
 async def test_a_spent_budget_leaves_the_score_open_and_blames_nobody() -> None:
@@ -109,7 +109,7 @@ async def test_a_spent_budget_leaves_the_score_open_and_blames_nobody() -> None:
     assert model.counts.failed == 0
     assert model.counts.passed >= 1
     assert model.score.low < model.score.high == 100
-    assert model.score.recommendation is Recommendation.UNDECIDED
+    assert model.verdict.word is Word.UNDECIDED
 
 
 async def test_a_run_that_is_resumed_asks_only_what_is_missing() -> None:

@@ -1,4 +1,4 @@
-"""Scores: weights that sum to 100, ranges for what is open, and recommendations that the whole range agrees on."""
+"""Scores: weights that sum to 100, and ranges for what is open."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.probes.registry import all_probes
-from toolcert.probes.suites import SUITES, Suite, choose_probes, find_suite, weights_of
+from toolcert.probes.suites import SUITES, Suite, choose_probes, weights_of
 from toolcert.probes.summary.cell_tally import CellTally
 from toolcert.probes.summary.score import score_of
-from toolcert.probes.summary.scorecard import Recommendation, Score
+from toolcert.probes.summary.scorecard import Score
 
 AGENT = SUITES["agent"]
 NAMES = tuple(AGENT.weights)
@@ -35,30 +35,29 @@ def skipped(kind: SkipKind) -> CellTally:
     return built
 
 
-def score(suite: Suite = AGENT, *, reliable: bool | None = True, **given_tallies: CellTally) -> Score:
+def score(suite: Suite = AGENT, **given_tallies: CellTally) -> Score:
     tallies = {name: given_tallies.get(name, tally(passed=1)) for name in NAMES}
-    return score_of(tallies, AGENT.weights, suite, reliable=reliable)
+    return score_of(tallies, AGENT.weights, suite)
 
 
-def test_the_agent_suite_has_its_weights_and_limits_exactly() -> None:
+def test_the_agent_suite_has_its_weights_exactly() -> None:
     assert AGENT.weights == {"basic": 25, "result_use": 35, "multi_tool": 25, "json_mode": 10, "streaming": 5}
-    assert (AGENT.recommended, AGENT.partial) == (90, 50)
 
 
 @pytest.mark.parametrize(
-    ("failing", "points", "recommendation"),
+    ("failing", "points"),
     [
-        ((), 100, Recommendation.RECOMMENDED),
-        (("json_mode",), 90, Recommendation.RECOMMENDED),
-        (("result_use",), 65, Recommendation.PARTIAL),
-        (("result_use", "json_mode", "streaming"), 50, Recommendation.PARTIAL),
-        (("basic", "result_use", "json_mode"), 30, Recommendation.NONE),
-        (NAMES, 0, Recommendation.NONE),
+        ((), 100),
+        (("json_mode",), 90),
+        (("result_use",), 65),
+        (("result_use", "json_mode", "streaming"), 50),
+        (("basic", "result_use", "json_mode"), 30),
+        (NAMES, 0),
     ],
 )
-def test_points_and_bands(failing: tuple[str, ...], points: float, recommendation: Recommendation) -> None:
+def test_what_fails_costs_its_points(failing: tuple[str, ...], points: float) -> None:
     found = score(**{name: tally(failed=1) for name in failing})
-    assert (found.low, found.high, found.recommendation) == (points, points, recommendation)
+    assert (found.low, found.high) == (points, points)
 
 
 def test_rates_count_in_part() -> None:
@@ -68,14 +67,7 @@ def test_rates_count_in_part() -> None:
 def test_what_is_not_measured_leaves_a_range() -> None:
     found = score(result_use=tally(open_cases=1))
     assert (found.low, found.high) == (65, 100)
-    assert found.recommendation is Recommendation.UNDECIDED
     assert str(found) == "65 to 100"
-
-
-def test_a_range_above_90_is_recommended_all_the_same() -> None:
-    found = score(streaming=tally(open_cases=1))
-    assert (found.low, found.high) == (95, 100)
-    assert found.recommendation is Recommendation.RECOMMENDED
 
 
 def test_a_single_open_iteration_counts_as_one() -> None:
@@ -107,28 +99,14 @@ def test_what_does_not_apply_gives_its_weight_to_the_rest() -> None:
     assert sum(found.weights.values()) == pytest.approx(100, abs=1e-2)
 
 
-def test_the_full_suite_recommends_reliable_models_only() -> None:
-    full = SUITES["full"]
-    assert score(full, reliable=True).recommendation is Recommendation.RECOMMENDED
-    assert score(full, reliable=False).recommendation is Recommendation.PARTIAL
-    assert score(full, reliable=None).recommendation is Recommendation.UNDECIDED
-
-
-def test_quick_and_free_choices_are_not_graded() -> None:
-    assert score(SUITES["quick"]).recommendation is None
-    assert score(find_suite(None)).recommendation is None
-
-
 @given(st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=5, max_size=5))
-def test_the_range_is_a_range_and_recommended_needs_90_at_its_lower_end(counts: list[tuple[int, ...]]) -> None:
+def test_the_range_is_a_range_and_closed_where_all_is_measured(counts: list[tuple[int, ...]]) -> None:
     tallies = {
         name: tally(passed=a, failed=b, open_cases=c, unsupported=d)
         for name, (a, b, c, d) in zip(NAMES, counts, strict=True)
     }
-    found = score_of(tallies, AGENT.weights, AGENT, reliable=True)
+    found = score_of(tallies, AGENT.weights, AGENT)
     assert 0 <= found.low <= found.high <= 100
-    if found.recommendation is Recommendation.RECOMMENDED:
-        assert found.low >= 90
     if not any(count[2] for count in counts) and all(sum(count) for count in counts):
         assert found.low == found.high
 

@@ -12,10 +12,11 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.statistics import Rate
 from toolcert.core.targets import EndpointSpec, ModelInfo
+from toolcert.core.verdict import Word
 from toolcert.diagnose import finding
 from toolcert.probes.summary.cell_tally import MOST_SAMPLES, Times
-from toolcert.probes.summary.scorecard import Category, ProbeSummary
-from toolcert.probes.summary.sentences import failed_gates, further_lines
+from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.probes.summary.sentences import Gates, failed_gates, further_lines
 from toolcert.probes.summary.summariser import Summariser, summarise
 from toolcert.reports.probe.phrases import verdict_of
 from toolcert.runs.encoding import decode_head, decode_record, encode_record
@@ -89,19 +90,19 @@ def test_a_finding_is_as_grave_as_its_worst_case_in_whatever_order_they_come(sev
     summary = summarise(manifest_of("a"), records)
     [cause] = summary.causes
     assert (cause.severity, cause.count, cause.example.evidence) == (Severity.ERROR, 2, "error")
-    assert failed_gates(summary, None, ["error"])
+    assert failed_gates(summary, Gates(fail_on=("error",)))
 
 
 def test_models_without_a_single_record_are_there() -> None:
     summary = summarise(manifest_of("a", "b"), [record_of("a", Outcome.PASSED)])
-    assert [(model.model, model.category) for model in summary.models] == [
-        ("a", Category.FULL),
-        ("b", Category.NOT_MEASURED),
+    assert [(model.model, model.verdict.word) for model in summary.models] == [
+        ("a", Word.UNDECIDED),
+        ("b", Word.NOT_MEASURED),
     ]
     assert summary.models[1].reason == "Not asked: the run was not finished"
-    said = "Incomplete: 9 cases were not asked yet. So far: 1 of 2 models calls tools; 1 could not be measured."
-    assert summary.headline == said
-    assert summary.lines == ("Best choice: a, 1 of 1 run.",)
+    so_far = "0 of 2 models pass; 1 is undecided, 1 could not be measured."
+    assert summary.headline == f"Incomplete: 9 cases were not asked yet. So far: {so_far}"
+    assert summary.lines == ()
 
 
 def test_a_model_that_is_not_for_chatting_does_not_make_a_run_incomplete() -> None:
@@ -116,7 +117,7 @@ def test_what_an_interrupted_run_did_not_ask_leaves_the_score_open() -> None:
     records = [record_of("a", Outcome.PASSED, iteration=n) for n in (1, 2, 3)]
     [model] = summarise(manifest_of("a", suite="agent", iterations=10), records).models
     assert (model.score.low, model.score.high) == (30.0, 100.0)
-    assert model.undecided
+    assert model.verdict.word is Word.UNDECIDED
 
 
 async def test_other_words_for_the_same_records_change_no_figure() -> None:
@@ -131,7 +132,12 @@ async def test_other_words_for_the_same_records_change_no_figure() -> None:
     other = summarise(probed.manifest, reworded)
     assert other.totals == probed.summary.totals
     for one, two in zip(probed.summary.models, other.models, strict=True):
-        assert (one.model, one.category, one.score, one.counts) == (two.model, two.category, two.score, two.counts)
+        assert (one.model, one.verdict.word, one.score, one.counts) == (
+            two.model,
+            two.verdict.word,
+            two.score,
+            two.counts,
+        )
         for cell, same in zip(one.cells, two.cells, strict=True):
             assert (cell.state, cell.stopped_by, cell.unasked) == (same.state, same.stopped_by, same.unasked)
 
@@ -141,19 +147,20 @@ async def test_a_limit_on_requests_leaves_models_undecided_and_says_what_was_not
     with Vendor(models=models) as vendor:
         probed = await probe_models(vendor.url, models, suite="agent", iterations=3, max_requests=7, concurrency=1)
     summary = probed.summary
-    assert summary.headline == "0 of 2 models are fit for agents; 2 are undecided."
+    assert summary.headline == "0 of 2 models pass; 1 is undecided, 1 fails."
     assert "24 cases were not asked: the limit of 7 requests was reached." in summary.lines
-    assert probed.model("faithful").reason == "Everything measured works; 12 not asked"
+    assert probed.model("faithful").reason == "Only 3 of 15 were measured"
+    assert "Everything measured works; 12 not asked" in probed.model("faithful").reasons
     totals = summary.totals
-    assert (totals.undecided, totals.partial, totals.not_measured) == (2, 0, 0)
+    assert (totals.undecided, totals.fails, totals.not_measured) == (1, 1, 0)
 
 
 async def test_a_model_that_the_limit_left_out_is_not_said_to_work() -> None:
     models = ["faithful", "slow:0.01:faithful"]
     with Vendor(models=models) as vendor:
         probed = await probe_models(vendor.url, models, suite="quick", iterations=3, max_requests=3, concurrency=1)
-    [reason] = {model.reason for model in probed.summary.models} - {"Everything asked for works"}
-    assert reason == "Not asked: the limit of 3 requests was reached"
+    told = {model.reason: model.verdict.word for model in probed.summary.models}
+    assert told["Not asked: the limit of 3 requests was reached"] is Word.NOT_MEASURED
 
 
 async def test_an_adaptive_run_states_what_it_saved_and_how_often_it_errs() -> None:
@@ -201,16 +208,17 @@ def test_what_the_listing_declares_stands_beside_what_was_measured(
 def test_the_best_choice_of_several_endpoints_is_named_with_its_endpoint() -> None:
     record = record_of("a", Outcome.PASSED)
     models = {"e": (ModelInfo(id="a"),), "f": (ModelInfo(id="a"),)}
-    manifest = msgspec.structs.replace(manifest_of("a"), models=models)
+    manifest = msgspec.structs.replace(manifest_of("a", iterations=1), models=models)
     summary = summarise(manifest, [record, msgspec.structs.replace(record, endpoint="f", outcome=Outcome.FAILED)])
     assert summary.lines[0].startswith("Best choice: e: a, ")
 
 
-@pytest.mark.parametrize(("called", "word"), [(False, "no tool calling"), (True, "fails"), (None, "fails")])
-def test_only_a_model_that_was_never_seen_calling_is_said_not_to_call(called: bool | None, word: str) -> None:
+@pytest.mark.parametrize(("called", "silent"), [(False, True), (True, False), (None, False)])
+def test_only_a_model_that_was_never_seen_calling_is_said_not_to_call(called: bool | None, silent: bool) -> None:
     records = [record_of("a", Outcome.FAILED, called=called)]
     [model] = summarise(manifest_of("a", suite=None), records).models
-    assert verdict_of(model) == ("bad", word)
+    assert verdict_of(model) == ("bad", "fails")
+    assert ("does not call tools" in model.verdict.reason) is silent
 
 
 def test_ranking_is_by_verdict_then_score_then_time_to_a_call() -> None:
@@ -221,29 +229,34 @@ def test_ranking_is_by_verdict_then_score_then_time_to_a_call() -> None:
         record_of("half", Outcome.PASSED),
         record_of("half", Outcome.FAILED, iteration=2),
     ]
-    summary = summarise(manifest_of("bad", "half", "slow", "quick"), records)
+    summary = summarise(manifest_of("bad", "half", "slow", "quick", iterations=1), records)
     assert [model.model for model in summary.models] == ["quick", "slow", "half", "bad"]
     assert [model.rank for model in summary.models] == [1, 2, 3, 4]
     assert "Best choice: quick" in summary.lines[0]
 
 
 def test_a_model_with_a_fault_that_breaks_agents_is_named_only_where_there_is_no_other() -> None:
-    """The points do not count everything: what stands beside a `!` is neither the best nor the fastest choice."""
+    """What was seen once does not cap the verdict, and what was seen twice does: then nobody is told to choose it."""
     fault = finding("stream.cut", "the end is missing")
     cut = record_of("cut", Outcome.PASSED, seconds=(0.1,))
     cut = msgspec.structs.replace(cut, codes=(fault.code,), detail=Detail(findings=(fault,)))
     sound = [record_of(name, Outcome.PASSED, seconds=(time,)) for name, time in (("slow", 2.0), ("sound", 1.0))]
-    lines = summarise(manifest_of("cut", "slow", "sound"), [cut, *sound]).lines
+    lines = summarise(manifest_of("cut", "slow", "sound", iterations=1), [cut, *sound]).lines
     assert [line for line in lines if "choice" in line or "Fastest" in line] == [
         "Best choice: sound, 1 of 1 run, 1.00 s to a call."
     ]
-    assert "Best choice: cut, 1 of 1 run, 0.10 s to a call." in summarise(manifest_of("cut"), [cut]).lines
+    alone = summarise(manifest_of("cut", iterations=1), [cut])
+    assert "Best choice: cut, 1 of 1 run, 0.10 s to a call." in alone.lines
+    again = msgspec.structs.replace(cut, case="e/cut/basic/2")
+    twice = summarise(manifest_of("cut", iterations=2), [cut, again])
+    assert twice.headline == "cut is partial: works, except: stream.cut in 2 of 2."
+    assert not any("choice" in line for line in twice.lines)
 
 
 def test_a_model_that_had_to_be_asked_again_is_not_named_as_the_fastest() -> None:
     """Its calls are quick once it answers; an agent waits for the refused requests all the same."""
     records = [record_of("sound", Outcome.PASSED, seconds=(1.0,)), record_of("quick", Outcome.PASSED, seconds=(0.5,))]
-    quick, sound = summarise(manifest_of("sound", "quick"), records).models
+    quick, sound = summarise(manifest_of("sound", "quick", iterations=1), records).models
     again = msgspec.structs.replace(quick.cells[0], first_try=Rate())
     retried = msgspec.structs.replace(quick, cells=(again,))
     unheard = msgspec.structs.replace(quick, counts=msgspec.structs.replace(quick.counts, not_measured=1))

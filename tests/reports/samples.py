@@ -8,8 +8,8 @@ from reports.hostile import HOSTILE, HUGE, SURROGATE
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import Rate
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.verdict import Coverage, Verdict, Word
 from toolcert.probes.summary.scorecard import (
-    Category,
     Cause,
     Cell,
     CellState,
@@ -20,7 +20,6 @@ from toolcert.probes.summary.scorecard import (
     ModelSummary,
     ProbeColumn,
     ProbeSummary,
-    Recommendation,
     Reliability,
     Score,
     Totals,
@@ -52,7 +51,7 @@ def probe_summary(models: int = 8, *, probes: int = 35, iterations: int = 10, ho
         toolcert="0.1.0",
         started_at=1_782_283_620.0,
         finished_at=1_782_284_022.0,
-        headline=SURROGATE if hostile else f"{models // 2} of {models} models are fit for agents on this endpoint.",
+        headline=SURROGATE if hostile else f"{models // 2} of {models} models pass on this endpoint.",
         lines=(HOSTILE,)
         if hostile
         else ("The fault to know about: call.in_text in 5 models.", "Best choice: model-0."),
@@ -78,27 +77,29 @@ _CODES = [
     ("nondeterministic", Severity.NOTE),
 ]
 _VERDICTS = [
-    (Category.FULL, Recommendation.RECOMMENDED),
-    (Category.PARTIAL, Recommendation.PARTIAL),
-    (Category.NONE, Recommendation.NONE),
-    (Category.UNSUPPORTED, None),
-    (Category.NOT_MEASURED, Recommendation.UNDECIDED),
+    (Word.PASSES, 98.0),
+    (Word.PARTIAL, 71.0),
+    (Word.FAILS, 12.0),
+    (Word.UNSUPPORTED, 12.0),
+    (Word.NOT_MEASURED, 40.0),
 ]
 
 
 def _model(number: int, columns: list[ProbeColumn], n: int, chance: random.Random, *, hostile: bool) -> ModelSummary:
-    category, recommendation = _VERDICTS[number % len(_VERDICTS)]
-    points = {Category.FULL: 98.0, Category.PARTIAL: 71.0, Category.NOT_MEASURED: 40.0}.get(category, 12.0) - number % 9
-    open_points = 30.0 if category is Category.NOT_MEASURED else 0.0
+    word, best = _VERDICTS[number % len(_VERDICTS)]
+    points = best - number % 9
+    open_points = 30.0 if word is Word.NOT_MEASURED else 0.0
+    reason = HOSTILE if hostile else "Calls, does not use the result" if number else "10 of 10"
     name = f"{HOSTILE}{number}" if hostile else f"vendor/model-{number}-instruct"
     return ModelSummary(
         endpoint="e",
         model=name,
-        category=category,
-        score=Score(low=points, high=points + open_points, recommendation=recommendation),
-        reason=HOSTILE if hostile else "Calls, does not use the result" if number else "Everything asked for works",
+        verdict=Verdict(word=word, reason=reason, coverage=Coverage(measured=350, planned=350)),
+        score=Score(low=points, high=points + open_points),
+        reason=reason,
         rank=number + 1,
         reliability=Reliability(probe="result_use", rate=Rate(k=max(0, n - number), n=n)),
+        counts=Counts(skipped=350) if word is Word.UNSUPPORTED else Counts(passed=350),
         cells=tuple(_cell(column, n, chance, hostile=hostile) for column in columns),
         findings=tuple(_found(code, severity, hostile=hostile) for code, severity in _CODES[: number % 4 + 1]),
         latency=tuple(_latency(label, chance) for label in ("first token", "call", "answer")),

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from reports.samples import probe_summary
-from toolcert.comparison.result import Comparison, Verdict
+from toolcert.comparison.result import CompareVerdict, Comparison
 from toolcert.core.statistics import Rate
 from toolcert.reports.formats import render
 from toolcert.verification.summary.figures import Rows, VerifySummary
@@ -26,7 +26,7 @@ def test_the_form_shields_reads() -> None:
 
 
 def test_models_that_cannot_be_asked_are_not_counted() -> None:
-    assert badge("probe", probe_summary(5))["message"] == "1 of 4 models"
+    assert badge("probe", probe_summary(5))["message"] == "1 of 4 models pass"
 
 
 def test_nothing_measured_is_grey() -> None:
@@ -60,7 +60,7 @@ def of_hundred(*, valid: int, passed: int) -> VerifySummary:
 
 
 def test_a_verdict_has_its_colour(comparison: Comparison) -> None:
-    vendor = msgspec.structs.replace(comparison.vendors[0], verdict=Verdict.EQUIVALENT)
+    vendor = msgspec.structs.replace(comparison.vendors[0], verdict=CompareVerdict.EQUIVALENT)
     made = badge("compare", msgspec.structs.replace(comparison, vendors=(vendor,)))
     assert (made["message"], made["color"]) == ("equivalent", "brightgreen")
     made = badge("compare", msgspec.structs.replace(comparison, vendors=(vendor, comparison.vendors[0])))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reports.samples import probe_summary
 from support.comparison_runs import Row, write_run
 from toolcert.comparison.pipeline import compare
-from toolcert.comparison.result import Comparison, Verdict
+from toolcert.comparison.result import CompareVerdict, Comparison
 from toolcert.probes.summary.scorecard import Cell, CellState
 from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, render
 from toolcert.reports.junit import LONGEST_TEXT
@@ -102,7 +102,7 @@ def test_a_vendor_that_only_its_prompt_tokens_give_away_fails(tmp_path: Path) ->
     rows = [Row(index=index) for index in range(1, 301)]
     one, two = write_run(tmp_path / "one", rows), write_run(tmp_path / "two", [replace(row, tokens=99) for row in rows])
     comparison = compare([str(one)], [str(two)])
-    assert comparison.vendors[0].verdict is Verdict.DIFFERENT
+    assert comparison.vendors[0].verdict is CompareVerdict.DIFFERENT
     failed = [case for case in parsed("compare", comparison).iter("testcase") if case.find("failure") is not None]
     assert [case.get("name") for case in failed] == ["neither degraded nor different"]
 

@@ -40,7 +40,7 @@ def test_a_probe_summary_has_a_line_per_model_and_finding() -> None:
 
 def test_a_good_verdict_beside_an_error_has_a_caveat() -> None:
     text = str(render("probe", "markdown", probe_summary(1)))
-    assert "recommended, 1 error" in text
+    assert "passes, 1 error" in text
 
 
 def test_a_verify_summary_keeps_vendor_and_dataset_apart(verify_run: Path) -> None:

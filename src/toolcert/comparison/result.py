@@ -12,7 +12,7 @@ from toolcert.core.statistics import Interval, Rate
 from toolcert.core.values import JsonObject, Value
 
 
-class Verdict(StrEnum):
+class CompareVerdict(StrEnum):
     """The verdict on a vendor."""
 
     EQUIVALENT = "equivalent"
@@ -266,7 +266,7 @@ class VendorComparison(Value):
     """One vendor against the baseline."""
 
     side: Side
-    verdict: Verdict
+    verdict: CompareVerdict
     headline: str
     reasons: tuple[str, ...]
     matching: Matching

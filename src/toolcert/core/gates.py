@@ -59,5 +59,6 @@ def check_gate_codes(codes: Iterable[str], catalogue: Iterable[FindingKind]) -> 
 
 
 def rules_out(gates: Iterable[str], code: str, severity: Severity) -> bool:
-    """Whether a gate names this finding by its code, a family of codes, or its severity."""
-    return any(gate in (severity.value, code) or code.startswith(f"{gate}.") for gate in gates)
+    """Whether a gate names this finding by its code, a family of codes, or its severity or a lesser one."""
+    covered = [other.value for other in Severity if other.rank >= severity.rank]
+    return any(gate in covered or gate == code or code.startswith(f"{gate}.") for gate in gates)

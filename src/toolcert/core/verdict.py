@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+import msgspec
+
 from toolcert.core.statistics import PROBE_THRESHOLD, reaches, runs_needed, wilson
 from toolcert.core.values import Value
 
@@ -46,16 +48,20 @@ class Ability(Value):
 
     name: str
     """The probe, or the part of a dataset."""
-    title: str
-    """What it is, as in "not when streamed" or "no JSON mode": see `Exemption.text`."""
+    fault: str = ""
+    """What goes wrong most often where it goes wrong, as in "does not call the tool"."""
     k: int = 0
     n: int = 0
     refused: int = 0
     """Cases that the server refuses as not supported, reproduced, while the control works."""
+    missing: int = 0
+    """Cases that were planned and not measured."""
     core: bool = False
     """A call, its name and arguments, its id, the use of its result, all unstreamed."""
     asked_for: bool = True
     """Whether the suite gives it weight; without, it is listed and does not decide."""
+    codes: tuple[str, ...] = ()
+    """The errors seen while it was asked."""
 
     @property
     def measured(self) -> bool:
@@ -127,6 +133,10 @@ class Verdict(Value):
     threshold: float = PROBE_THRESHOLD
     runs_to_certify: int | None = None
     """How many clean runs of each ability would certify; None where runs are not what is missing."""
+    caps: tuple[str, ...] = ()
+    """Codes of the reproduced errors that keep the verdict from being better."""
+    otherwise: Word | None = None
+    """What the word would be without the errors in `caps`; None where there are none."""
 
     @property
     def good(self) -> bool:
@@ -136,6 +146,12 @@ class Verdict(Value):
     def meets(self, required: Word = Word.PASSES) -> bool:
         """Whether a gate that requires `passes` or `certified` is met."""
         return self.word is Word.CERTIFIED or (self.word is Word.PASSES and required is not Word.CERTIFIED)
+
+    def allowing(self, codes: Iterable[str]) -> Verdict:
+        """The verdict where the user lets these findings stand: the better word, if they are all that caps it."""
+        if self.otherwise is None or not all(is_allowed(code, codes) for code in self.caps):
+            return self
+        return msgspec.structs.replace(self, word=self.otherwise, caps=(), otherwise=None)
 
     @property
     def sentence(self) -> str:
@@ -149,11 +165,9 @@ def decide(
     *,
     coverage: Coverage,
     threshold: float = PROBE_THRESHOLD,
-    allowed: Iterable[str] = (),
 ) -> Verdict:
-    """Judge one model by what was measured; `allowed` names finding codes that the user lets stand."""
-    standing = [fault for fault in faults if not _allowed(fault.code, allowed)]
-    case = _Case(abilities, standing, coverage, threshold)
+    """Judge one model by what was measured."""
+    case = _Case(abilities, faults, coverage, threshold)
     word, reason = case.conclude()
     return Verdict(
         word=word,
@@ -163,10 +177,13 @@ def decide(
         weakest=case.weakest.name if case.weakest else "",
         threshold=threshold,
         runs_to_certify=runs_needed(threshold) if word is Word.PASSES and threshold < 1 else None,
+        caps=tuple(fault.code for fault in faults),
+        otherwise=_Case(abilities, (), coverage, threshold).conclude()[0] if faults else None,
     )
 
 
-def _allowed(code: str, allowed: Iterable[str]) -> bool:
+def is_allowed(code: str, allowed: Iterable[str]) -> bool:
+    """Whether a finding may stand: by its code, or by its family."""
     return any(code == one or code.startswith(f"{one}.") for one in allowed)
 
 
@@ -178,6 +195,10 @@ class _Case:
     ) -> None:
         self._abilities = [ability for ability in abilities if ability.measured]
         self._asked = [ability for ability in self._abilities if ability.asked_for or ability.core]
+        self._unseen = [one for one in abilities if one.missing and not one.measured and (one.asked_for or one.core)]
+        # Where no core ability was planned, those that were asked for stand in: something must be seen to work.
+        has_core = any(ability.core for ability in abilities)
+        self._core = [ability for ability in self._asked if ability.core or not has_core]
         self._faults = faults
         self._coverage = coverage
         self._threshold = threshold
@@ -192,6 +213,7 @@ class _Case:
             self._unsupported()
             or self._fails()
             or self._uncovered()
+            or self._unseen_ability()
             or self._core_undecided()
             or self._partial()
             or self._undecided()
@@ -199,16 +221,14 @@ class _Case:
         )
 
     def _unsupported(self) -> tuple[Word, str] | None:
-        core = [ability for ability in self._asked if ability.core]
-        if core and all(ability.refused and not ability.n for ability in core):
+        if self._core and all(ability.refused and not ability.n for ability in self._core):
             return Word.UNSUPPORTED, "the server says that it cannot call tools"
         return None
 
     def _fails(self) -> tuple[Word, str] | None:
-        failing = [ability for ability in self._asked if ability.core and ability.below(self._threshold)]
+        failing = [ability for ability in self._core if ability.below(self._threshold)]
         if failing:
-            worst = min(failing, key=lambda ability: ability.k / ability.n)
-            return Word.FAILS, f"{worst.title} in {worst.k} of {worst.n}{self._because()}"
+            return Word.FAILS, _ability_text(min(failing, key=lambda ability: ability.k / ability.n)) + self._because()
         broken = next((fault for fault in self._faults if fault.breaks_core(self._threshold)), None)
         return None if broken is None else (Word.FAILS, f"{_fault_text(broken)}: {broken.title}")
 
@@ -218,8 +238,12 @@ class _Case:
         measured, planned = self._coverage.measured, self._coverage.planned
         return Word.UNDECIDED, f"only {measured} of {planned} were measured"
 
+    def _unseen_ability(self) -> tuple[Word, str] | None:
+        """Enough was measured on the whole, but nothing of one ability."""
+        return (Word.UNDECIDED, f"{self._unseen[0].name} could not be measured") if self._unseen else None
+
     def _core_undecided(self) -> tuple[Word, str] | None:
-        return self._short([ability for ability in self._asked if ability.core])
+        return self._short(self._core)
 
     def _undecided(self) -> tuple[Word, str] | None:
         return self._short(self._asked)
@@ -228,8 +252,8 @@ class _Case:
         short = [ability for ability in abilities if ability.n and not ability.reaches(self._threshold)]
         if not short:
             return None
-        worst = min(short, key=lambda ability: ability.k / ability.n)
-        return Word.UNDECIDED, f"{worst.title} in {worst.k} of {worst.n}; more runs would tell{self._because()}"
+        weakest = min(short, key=lambda ability: ability.k / ability.n)
+        return Word.UNDECIDED, f"{_ability_text(weakest)}; more runs would tell{self._because()}"
 
     def _partial(self) -> tuple[Word, str] | None:
         found = [exemption.text for exemption in self._deciding()]
@@ -252,21 +276,27 @@ class _Case:
         """All that does not work, also what the suite gives no weight."""
         yield from self._deciding()
         for ability in self._abilities:
-            if not ability.asked_for and not ability.core and self._lacking(ability):
+            if ability not in self._asked and self._lacking(ability):
                 yield Exemption(name=ability.name, text=_ability_text(ability))
 
     def _deciding(self) -> Iterable[Exemption]:
+        lacking = [ability for ability in self._asked if ability not in self._core and self._lacking(ability)]
+        told: set[str] = set()
         for fault in self._faults:
-            yield Exemption(name=fault.code, text=_fault_text(fault))
-        for ability in self._asked:
-            if not ability.core and self._lacking(ability):
+            # An ability that fails because of the fault is one thing with it, not a second one.
+            broken = [ability.name for ability in lacking if fault.code in ability.codes and ability.name not in told]
+            told.update(broken)
+            text = _fault_text(fault)
+            yield Exemption(name=fault.code, text=f"{', '.join(broken)} ({text})" if broken else text)
+        for ability in lacking:
+            if ability.name not in told:
                 yield Exemption(name=ability.name, text=_ability_text(ability))
 
     def _lacking(self, ability: Ability) -> bool:
         return bool(ability.refused and not ability.n) or ability.below(self._threshold)
 
     def _because(self) -> str:
-        return f" ({', '.join(fault.code for fault in self._faults[:2])})" if self._faults else ""
+        return f" ({', '.join(_fault_text(fault) for fault in self._faults[:2])})" if self._faults else ""
 
 
 def _fault_text(fault: Fault) -> str:
@@ -275,8 +305,8 @@ def _fault_text(fault: Fault) -> str:
 
 def _ability_text(ability: Ability) -> str:
     if not ability.n:
-        return f"{ability.title}: refused by the server"
-    return f"{ability.title} in {ability.k} of {ability.n}"
+        return f"{ability.name} refused by the server"
+    return f"{ability.name}: {ability.fault or 'fails'} in {ability.n - ability.k} of {ability.n}"
 
 
 def _more(count: int) -> str:

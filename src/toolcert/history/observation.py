@@ -10,7 +10,8 @@ from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import PROBE_THRESHOLD, Rate
 from toolcert.core.values import JsonObject, Value
-from toolcert.probes.summary.scorecard import Category, Cell, FindingCount, ModelSummary, ProbeSummary
+from toolcert.core.verdict import Word
+from toolcert.probes.summary.scorecard import Cell, FindingCount, ModelSummary, ProbeSummary
 
 HELLO = "hello_world"
 """The probe of the older tool, whose history is imported under this name."""
@@ -189,7 +190,7 @@ def _observation(summary: ProbeSummary, model: ModelSummary, cell: Cell, day: st
 def _refused(model: ModelSummary, cell: Cell) -> tuple[int, int]:
     """Refusals and skips. A model skipped because it cannot chat counts as refusing, not as an outage."""
     counts = cell.counts
-    if model.category is Category.UNSUPPORTED and counts.total == counts.skipped:
+    if model.verdict.word is Word.UNSUPPORTED and counts.total == counts.skipped:
         return counts.skipped, 0
     return counts.unsupported, counts.skipped
 

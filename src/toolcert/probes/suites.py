@@ -14,6 +14,10 @@ GROUP_WEIGHTS = {"calling": 6.0, "control": 3.0, "format": 3.0, "conversation": 
 """A group's share of the score, spread evenly over its probes, so that a new probe does not shift the others."""
 
 
+CORE = frozenset({"basic", "hello_world", "result_use"})
+"""Probes of a call, its arguments and the use of its result, unstreamed: an agent that lacks one of them fails."""
+
+
 class Suite(Value):
     """A named choice of probes with its way of scoring."""
 
@@ -24,17 +28,8 @@ class Suite(Value):
     left_out: tuple[str, ...] = ()
     weights: dict[str, float] = {}
     """Points by probe; empty for the group weights."""
-    recommended: float | None = 90.0
-    """Points from which a model is recommended; None where the suite does not grade."""
-    partial: float = 50.0
-    """Points from which a model that is not recommended works in part."""
     by_rates: bool = False
     """The points are the lower of the rates of calling and of handling, so that they agree with the 0.9 rule."""
-    needs_reliability: bool = False
-    """Recommended only if the suite's reliability probe reaches the threshold too."""
-    good: tuple[str, str] = ("is fit for agents", "are fit for agents")
-    """What the headline says of the best models: of one, of several."""
-    bad: tuple[str, str] = ("does not call tools", "do not call tools")
 
 
 SUITES = {
@@ -44,17 +39,12 @@ SUITES = {
             name="quick",
             title="One request: does the model call at all?",
             probes=("basic",),
-            recommended=None,
-            good=("calls tools", "call tools"),
         ),
         Suite(
             name="hello",
             title="The two-turn greeting, exact to the letter: call rate and result use",
             probes=("hello_world",),
             by_rates=True,
-            partial=0.0,
-            needs_reliability=True,
-            good=("calls reliably and uses the result", "call reliably and use the result"),
         ),
         Suite(
             name="agent",
@@ -66,16 +56,12 @@ SUITES = {
             name="full",
             title="Every probe: calling, control, format, conversation, server",
             left_out=("json_mode",),  # json_object asks the same without the fallback
-            needs_reliability=True,
         ),
     )
 }
 CUSTOM = Suite(
     name="custom",
     title="Chosen probes",
-    recommended=None,
-    good=("passes everything asked", "pass everything asked"),
-    bad=("passes nothing", "pass nothing"),
 )
 """How a free choice of probes is scored: with the weights of `full`, and without a grade."""
 

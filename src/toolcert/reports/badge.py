@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import json
 
-from toolcert.comparison.result import Comparison, Verdict
-from toolcert.probes.summary.scorecard import Category, ProbeSummary
+from toolcert.comparison.result import CompareVerdict, Comparison
+from toolcert.core.verdict import Word
+from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.display_text import percent
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.headline import Level, deciding, level
 
 LABEL = "tool calling"
+WORD_COLORS = {
+    Word.CERTIFIED: "brightgreen",
+    Word.PASSES: "green",
+    Word.PARTIAL: "yellow",
+    Word.UNDECIDED: "lightgrey",
+    Word.FAILS: "red",
+    Word.UNSUPPORTED: "red",
+    Word.NOT_MEASURED: "lightgrey",
+}
 
 
 def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
     """How many models are fit, of those that could be asked."""
-    asked = [model for model in summary.models if model.category is not Category.UNSUPPORTED]
-    fit = sum(model.category is Category.FULL for model in asked)
+    asked = [model for model in summary.models if model.counts.total > model.counts.skipped]
+    fit = sum(model.verdict.good for model in asked)
     if summary.nothing_measured or not asked:
         return badge("not measured", "lightgrey")
+    if len(asked) == 1:
+        word = asked[0].verdict.word
+        return badge(word.text, WORD_COLORS[word])
     color = "brightgreen" if fit == len(asked) else "yellow" if fit else "red"
-    return badge(f"{fit} of {len(asked)} models", color)
+    return badge(f"{fit} of {len(asked)} models pass", color)
 
 
 def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
@@ -37,10 +50,10 @@ def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # no
 
 _LEVEL_COLORS = {Level.FIT: "brightgreen", Level.CARE: "yellow", Level.UNFIT: "red"}
 _VERDICT_COLORS = {
-    Verdict.EQUIVALENT: "brightgreen",
-    Verdict.INCONCLUSIVE: "yellow",
-    Verdict.DIFFERENT: "orange",
-    Verdict.DEGRADED: "red",
+    CompareVerdict.EQUIVALENT: "brightgreen",
+    CompareVerdict.INCONCLUSIVE: "yellow",
+    CompareVerdict.DIFFERENT: "orange",
+    CompareVerdict.DEGRADED: "red",
 }
 
 
@@ -49,7 +62,7 @@ def compare_badge(comparison: Comparison, extras: Extras = NOTHING) -> str:  # n
     verdicts = [vendor.verdict for vendor in comparison.vendors]
     if len(verdicts) == 1:
         return badge(verdicts[0].value, _VERDICT_COLORS[verdicts[0]])
-    same = verdicts.count(Verdict.EQUIVALENT)
+    same = verdicts.count(CompareVerdict.EQUIVALENT)
     color = "brightgreen" if same == len(verdicts) else "yellow" if same else "red"
     return badge(f"{same} of {len(verdicts)} equivalent", color)
 

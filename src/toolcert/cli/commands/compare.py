@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.comparison.result import Verdict
+from toolcert.comparison.result import CompareVerdict
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.reports.display_text import count, plural
 from toolcert.settings import Settings
@@ -72,7 +72,7 @@ def compare(settings: Settings) -> int:
 
 
 _GATE_WORDS = (REGRESSION, INCONCLUSIVE, MISSING, NONE) = ("regression", "inconclusive", "missing", "none")
-_REGRESSIONS = (Verdict.DEGRADED, Verdict.DIFFERENT)
+_REGRESSIONS = (CompareVerdict.DEGRADED, CompareVerdict.DIFFERENT)
 # A terminal shows a few examples; a report has room for many.
 _ROWS_ON_CONSOLE = 3
 _ROWS_IN_REPORTS = 100
@@ -151,7 +151,7 @@ def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[st
     label = vendor.side.label
     if REGRESSION in gates and vendor.verdict in _REGRESSIONS:
         yield f"--fail-on regression: {label} is {vendor.verdict}."
-    if INCONCLUSIVE in gates and vendor.verdict is Verdict.INCONCLUSIVE:
+    if INCONCLUSIVE in gates and vendor.verdict is CompareVerdict.INCONCLUSIVE:
         yield f"--fail-on inconclusive: {label} could not be decided."
     if MISSING in gates and vendor.missing.rows:
         yield f"--fail-on missing: {label}: {plural(vendor.missing.rows, 'row')} missing."

@@ -172,7 +172,8 @@ def _print_plan(job: ProbeJob) -> None:
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
     from toolcert.cli.support import report_options
-    from toolcert.probes.summary.sentences import failed_gates
+    from toolcert.core.verdict import Word
+    from toolcert.probes.summary.sentences import Gates, failed_gates, too_little_measured
     from toolcert.reports.probe.phrases import in_order
 
     summary = in_order(result.summary, settings.sort)
@@ -192,7 +193,16 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     if result.summary.nothing_measured:
         click.echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
         return ExitCode.NOTHING_MEASURED
-    failures = failed_gates(result.summary, settings.fail_under, settings.fail_on)
+    gates = Gates(
+        fail_under=settings.fail_under,
+        fail_on=tuple(settings.fail_on),
+        require=None if settings.require is None else Word(settings.require),
+        allow=tuple(settings.allow),
+    )
+    if gates and (gap := too_little_measured(result.summary)):
+        click.echo(f"The gates cannot be judged: {gap}", err=True)
+        return ExitCode.NOTHING_MEASURED
+    failures = failed_gates(result.summary, gates)
     if failures:
         raise GateError("\n".join(failures))
     return ExitCode.OK

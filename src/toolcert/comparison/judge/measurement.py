@@ -19,13 +19,13 @@ from toolcert.comparison.match.partners import Matching
 from toolcert.comparison.read.packed_run import PackedRun, read_answer
 from toolcert.comparison.result import (
     CompareFinding,
+    CompareVerdict,
     GroupFigures,
     MarginTest,
     SchemaFigures,
     Side,
     TokenDifferences,
     VendorComparison,
-    Verdict,
 )
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.comparison.stats.vendor_figures import Settings, decision_figures, payload_figures, token_figure
@@ -126,7 +126,7 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: CompareOp
     settings = Settings(confidence=options.confidence, seed=options.seed)
     measured = VendorComparison(
         side=side,
-        verdict=Verdict.INCONCLUSIVE,
+        verdict=CompareVerdict.INCONCLUSIVE,
         headline="",
         reasons=(),
         matching=matching,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolcert.comparison.result import ChanceTest, MarginTest, TokenDifferences, Verdict
+from toolcert.comparison.result import ChanceTest, CompareVerdict, MarginTest, TokenDifferences
 from toolcert.comparison.stats.confusion import Confusion, always_calling
 from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
 from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
@@ -54,7 +54,7 @@ class VerdictCase(Value):
 class Decided(Value):
     """A verdict, its headline, and the reasons for it."""
 
-    verdict: Verdict
+    verdict: CompareVerdict
     headline: str
     reasons: tuple[str, ...]
     tests: tuple[ChanceTest, ...] = ()
@@ -64,13 +64,13 @@ def decide(case: VerdictCase) -> Decided:
     """The strongest verdict that is proven: degraded before different, equivalent where every margin holds."""
     worse = [test for test in case.unclear if test.name in QUALITY and _shown_to_fail(case, test)]
     if worse:
-        verdict, headline = Verdict.DEGRADED, f"Degraded against the baseline: {_and(map(_loss, worse))}."
+        verdict, headline = CompareVerdict.DEGRADED, f"Degraded against the baseline: {_and(map(_loss, worse))}."
     elif case.tokens_decide or case.detected:
-        verdict, headline = Verdict.DIFFERENT, f"Different from the baseline: {_differences(case)}."
+        verdict, headline = CompareVerdict.DIFFERENT, f"Different from the baseline: {_differences(case)}."
     elif case.compared and not case.unclear:
-        verdict, headline = Verdict.EQUIVALENT, f"Equivalent to the baseline: {_sameness(case)}."
+        verdict, headline = CompareVerdict.EQUIVALENT, f"Equivalent to the baseline: {_sameness(case)}."
     else:
-        verdict, headline = Verdict.INCONCLUSIVE, f"Inconclusive: {_doubt(case)}."
+        verdict, headline = CompareVerdict.INCONCLUSIVE, f"Inconclusive: {_doubt(case)}."
     return Decided(verdict=verdict, headline=headline, reasons=tuple(_reasons(case, verdict)), tests=case.tests)
 
 
@@ -140,7 +140,7 @@ def _rows_needed(case: VerdictCase, test: MarginTest) -> int | None:
     return test.rows_needed
 
 
-def _reasons(case: VerdictCase, verdict: Verdict) -> Iterator[str]:
+def _reasons(case: VerdictCase, verdict: CompareVerdict) -> Iterator[str]:
     for test in case.detected.values():
         finding = _finding(test)
         counts = f"{test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm"
@@ -157,7 +157,7 @@ def _reasons(case: VerdictCase, verdict: Verdict) -> Iterator[str]:
     own, always = case.cells.f1, always_calling(case.cells).f1
     if own and always and always >= own:
         yield f"F1 alone says nothing here: the vendor has {own:.3f}, a program that always calls {always:.3f}."
-    if case.usual is None and verdict is not Verdict.INCONCLUSIVE:
+    if case.usual is None and verdict is not CompareVerdict.INCONCLUSIVE:
         yield "There is only one baseline run, so there is no noise ceiling; add a second one after --baseline."
 
 

@@ -1,17 +1,14 @@
-"""Points of 100 with the range they could still take, and the recommendation a suite derives from them."""
+"""Points of 100 with the range they could still take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.values import Value
 from toolcert.probes.suites import Suite
 from toolcert.probes.summary.cell_tally import CellTally
-from toolcert.probes.summary.scorecard import Category, Cell, CellState, Recommendation, Score
-
-_ROUNDING = 1e-6
-"""Tolerance for the binary form of points such as 90."""
+from toolcert.probes.summary.scorecard import Score
 
 
 class Earned(Value):
@@ -56,72 +53,16 @@ def _span(k: int, known: int, unknown: int) -> Earned:
     return Earned(low=k / total, high=(k + unknown) / total) if total else UNKNOWN
 
 
-def score_of(
-    tallies: Mapping[str, CellTally], weights: Mapping[str, float], suite: Suite, *, reliable: bool | None
-) -> Score:
+def score_of(tallies: Mapping[str, CellTally], weights: Mapping[str, float], suite: Suite) -> Score:
     """The weighted points; what did not apply gives its weight to the rest."""
     parts = {name: earned_by(tallies[name], by_rates=suite.by_rates) for name in weights if weights[name]}
     kept = {name: part for name, part in parts.items() if part is not None}
     total = sum(weights[name] for name in kept)
     points = {name: 100 * weights[name] / total for name in kept}
-    silent = suite.by_rates and not any(tallies[name].called_rate.k for name in kept)
     low = sum(points[name] * part.low for name, part in kept.items())
     high = sum(points[name] * part.high for name, part in kept.items()) if kept else 100.0
     return Score(
         low=round(low, 4),
         high=round(high, 4),
         weights={name: round(point, 4) for name, point in points.items()},
-        recommendation=_recommend(low, high, suite, reliable=reliable, silent=silent),
     )
-
-
-def _recommend(low: float, high: float, suite: Suite, *, reliable: bool | None, silent: bool) -> Recommendation | None:
-    """What the whole range agrees on; None where the suite does not grade."""
-    if suite.recommended is None:
-        return None
-    if silent and high == low:
-        return Recommendation.NONE
-    worst = _band(low, suite, suite.recommended, reliable=reliable is True)
-    best = _band(high, suite, suite.recommended, reliable=reliable is not False)
-    return worst if worst is best else Recommendation.UNDECIDED
-
-
-def _band(points: float, suite: Suite, recommended: float, *, reliable: bool) -> Recommendation:
-    if points >= recommended - _ROUNDING and (reliable or not suite.needs_reliability):
-        return Recommendation.RECOMMENDED
-    return Recommendation.PARTIAL if points >= suite.partial - _ROUNDING else Recommendation.NONE
-
-
-_CATEGORIES = {
-    Recommendation.RECOMMENDED: Category.FULL,
-    Recommendation.PARTIAL: Category.PARTIAL,
-    Recommendation.NONE: Category.NONE,
-}
-
-
-def category_of(score: Score, cells: Iterable[Cell]) -> Category:
-    """The category of a model that was asked."""
-    cells = list(cells)
-    if not any(cell.counts.measured or cell.counts.unsupported for cell in cells):
-        return Category.NOT_MEASURED
-    if _refuses_tools(cells):
-        return Category.UNSUPPORTED
-    if score.recommendation is None:
-        return _ungraded(cells)
-    if score.recommendation is Recommendation.UNDECIDED:
-        works = any(cell.counts.passed for cell in cells if cell.group == "calling")
-        return Category.PARTIAL if works else Category.NOT_MEASURED
-    return _CATEGORIES[score.recommendation]
-
-
-def _refuses_tools(cells: list[Cell]) -> bool:
-    """Whether every question about calling that was answered was answered with a refusal."""
-    states = {cell.state for cell in cells if cell.group == "calling"}
-    return CellState.UNSUPPORTED in states and not states & {CellState.PASSED, CellState.FLAKY, CellState.FAILED}
-
-
-def _ungraded(cells: list[Cell]) -> Category:
-    states = {cell.state for cell in cells}
-    if states <= {CellState.PASSED, CellState.SKIPPED}:
-        return Category.FULL
-    return Category.PARTIAL if states & {CellState.PASSED, CellState.FLAKY} else Category.NONE

@@ -10,6 +10,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.statistics import PROBE_THRESHOLD, Certainty, Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
+from toolcert.core.verdict import Verdict
 
 
 class Counts(Value):
@@ -78,28 +79,6 @@ class CellState(StrEnum):
     UNSUPPORTED = "unsupported"
     NOT_MEASURED = "not_measured"
     SKIPPED = "skipped"
-
-
-class Category(StrEnum):
-    """Where a model stands; every model of the run is in exactly one."""
-
-    FULL = "full"
-    PARTIAL = "partial"
-    NONE = "none"
-    UNSUPPORTED = "unsupported"
-    """Not a chat model, or the server says it cannot call tools."""
-    NOT_MEASURED = "not_measured"
-    """Too little could be measured to say."""
-
-
-class Recommendation(StrEnum):
-    """What a graded suite concludes."""
-
-    RECOMMENDED = "recommended"
-    PARTIAL = "partial_support"
-    NONE = "no_tool_calling"
-    UNDECIDED = "undecided"
-    """What was not measured could still change the answer."""
 
 
 class Example(Value):
@@ -172,8 +151,6 @@ class Score(Value):
     high: float = 100.0
     weights: dict[str, float] = {}
     """Points each probe is worth; they sum to 100."""
-    recommendation: Recommendation | None = None
-    """None where the suite does not grade."""
 
     @property
     def settled(self) -> bool:
@@ -201,7 +178,7 @@ class ModelSummary(Value):
 
     endpoint: str
     model: str
-    category: Category
+    verdict: Verdict
     score: Score
     reason: str
     """The main reason for the verdict, in words."""
@@ -218,11 +195,6 @@ class ModelSummary(Value):
     usage: Usage = Usage()
     declares_tools: bool | None = None
     """What the endpoint's listing says about tool calling, where it says anything."""
-
-    @property
-    def undecided(self) -> bool:
-        """Whether something was measured, and too little for a verdict."""
-        return self.score.recommendation is Recommendation.UNDECIDED and bool(self.counts.measured)
 
     def seconds(self, label: str) -> float | None:
         """Median seconds of one kind of turn."""
@@ -252,19 +224,21 @@ class ProbeColumn(Value):
     meaning: str = ""
     weight: float = 0.0
     requests: int = 1
+    core: bool = False
+    """Whether it is about a call, its arguments or the use of its result, unstreamed: without it nothing works."""
 
 
 class Totals(Value):
     """The run in figures."""
 
     models: int = 0
-    full: int = 0
+    certified: int = 0
+    passes: int = 0
     partial: int = 0
-    none: int = 0
+    undecided: int = 0
+    fails: int = 0
     unsupported: int = 0
     not_measured: int = 0
-    undecided: int = 0
-    """Models whose score could still lead to different verdicts; in none of the counts above."""
     counts: Counts = Counts()
     usage: Usage = Usage()
     seconds: float | None = None

@@ -9,31 +9,46 @@ from toolcert.core.findings import Severity
 from toolcert.core.gates import rules_out
 from toolcert.core.number_text import plural
 from toolcert.core.sequential import ERROR_BOUND
+from toolcert.core.values import Value
+from toolcert.core.verdict import Word, is_allowed
 from toolcert.diagnose import kind_of
-from toolcert.probes.suites import Suite
-from toolcert.probes.summary.scorecard import Category, Cause, Cell, CellState, ModelSummary, ProbeSummary, Totals
+from toolcert.probes.summary.model_verdict import makes_calls
+from toolcert.probes.summary.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary, Totals
 
 ALL_WELL = "Everything asked for works"
 _MOST_REASONS = 3
 _MOST_NAMES = 3
 
 
-def headline(totals: Totals, suite: Suite) -> str:
-    """The main conclusion, as one sentence."""
-    if not totals.models:
+_SAID = {
+    Word.PARTIAL: ("works in part", "work in part"),
+    Word.UNDECIDED: ("is undecided", "are undecided"),
+    Word.FAILS: ("fails", "fail"),
+    Word.UNSUPPORTED: ("cannot call tools", "cannot call tools"),
+    Word.NOT_MEASURED: ("could not be measured", "could not be measured"),
+}
+
+
+def headline(models: Sequence[ModelSummary], totals: Totals) -> str:
+    """The sentence that decides: the verdict of the only model, or how many have which."""
+    if not models:
         return "There was no model to ask."
     if not totals.counts.measured + totals.counts.unsupported:
         return f"Nothing could be measured: no answer to judge from {plural(totals.models, 'model')}."
-    silent = totals.none + totals.unsupported
-    others = [
-        _part(totals.partial, ("works in part", "work in part")),
-        _part(silent, suite.bad),
-        _part(totals.undecided, ("is undecided", "are undecided")),
-        _part(totals.not_measured, ("could not be measured", "could not be measured")),
-    ]
-    best = f"{totals.full} of {plural(totals.models, 'model')} {suite.good[totals.full != 1 and totals.models != 1]}"
-    rest = ", ".join(part for part in others if part)
+    if len(models) == 1:
+        return f"{models[0].model} {_said(models[0])}."
+    good = totals.certified + totals.passes
+    certified = f", {totals.certified} of them certified" if totals.certified else ""
+    best = f"{good} of {plural(totals.models, 'model')} {'passes' if good == 1 else 'pass'}{certified}"
+    counts = {word: sum(model.verdict.word is word for model in models) for word in _SAID}
+    rest = ", ".join(_part(count, _SAID[word]) for word, count in counts.items() if count)
     return f"{best}; {rest}." if rest else f"{best}."
+
+
+def _said(model: ModelSummary) -> str:
+    """The verdict as what follows the model's name."""
+    verb = "" if model.verdict.word in (Word.PASSES, Word.FAILS) else "is "
+    return f"{verb}{model.verdict.sentence}"
 
 
 def incomplete_words(models: Sequence[ModelSummary]) -> str:
@@ -64,8 +79,9 @@ def _fault_to_know(causes: Sequence[Cause]) -> Iterator[str]:
 
 
 def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
-    full = [model for model in models if model.category is Category.FULL]
-    choice = [model for model in full if not _breaks_agents(model)] or full
+    good = [model for model in models if model.verdict.good]
+    # An error that was seen once does not cap the verdict; a model without one is still the better choice.
+    choice = [model for model in good if all(found.severity is not Severity.ERROR for found in model.findings)] or good
     if not choice:
         return
     best, rate = choice[0], choice[0].reliability.rate
@@ -76,11 +92,6 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
         yield f"Fastest of those: {_name(fastest, several=several)}{_to_a_call(fastest)}."
 
 
-def _breaks_agents(model: ModelSummary) -> bool:
-    """Whether something is wrong that the points do not count."""
-    return any(found.severity is Severity.ERROR for found in model.findings)
-
-
 def _answers_at_once(model: ModelSummary) -> bool:
     """Whether no request was repeated: the time to a call does not include the wait for a retry."""
     return not model.counts.not_measured and all(cell.first_try.n == cell.rate.n for cell in model.cells)
@@ -89,17 +100,17 @@ def _answers_at_once(model: ModelSummary) -> bool:
 def _declared_otherwise(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
     """What the listing says, beside what was measured."""
     asked = [model for model in models if model.counts.measured or model.counts.unsupported]
-    silent = [m for m in asked if m.declares_tools and m.category in (Category.NONE, Category.UNSUPPORTED)]
+    silent = [m for m in asked if m.declares_tools and (m.verdict.word is Word.UNSUPPORTED or not makes_calls(m.cells))]
     if silent:
         yield f"Declared to call tools, and does not: {_names(silent, several=several)}."
-    able = [m for m in asked if m.declares_tools is False and m.category in (Category.FULL, Category.PARTIAL)]
+    able = [m for m in asked if m.declares_tools is False and any(cell.called.k for cell in m.cells)]
     if able:
         yield f"Declared not to call tools, and does: {_names(able, several=several)}."
 
 
 def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
     """How many planned cases were not asked, and why."""
-    cells = [cell for model in models if model.category is not Category.UNSUPPORTED for cell in model.cells]
+    cells = [cell for model in models if model.verdict.word is not Word.UNSUPPORTED for cell in model.cells]
     decided = sum(cell.counts.skipped for cell in cells if cell.stopped_by is SkipKind.DECIDED)
     if decided:
         risk = f"the risk of a wrong decision is at most {100 * ERROR_BOUND:.0f} %"
@@ -150,6 +161,12 @@ def _sentence(cell: Cell) -> str:
     return _capital(reason)
 
 
+def as_sentence(reason: str) -> str:
+    """With a capital, unless it begins with the name of a probe or a finding's code."""
+    first = reason.partition(" ")[0]
+    return reason if first.endswith(":") or "." in first else _capital(reason)
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -177,30 +194,66 @@ def _part(count: int, words: tuple[str, str]) -> str:
     return f"{count} {words[count != 1]}" if count else ""
 
 
-def failed_gates(summary: ProbeSummary, fail_under: float | None, fail_on: Sequence[str]) -> list[str]:
+class Gates(Value):
+    """What the user requires of every model before the exit code may be 0."""
+
+    fail_under: float | None = None
+    """Points of 100; a reproduced error keeps the gate closed, whatever the points."""
+    fail_on: tuple[str, ...] = ()
+    require: Word | None = None
+    allow: tuple[str, ...] = ()
+    """Findings that may stand."""
+
+    def __bool__(self) -> bool:
+        return bool(self.fail_under is not None or self.fail_on or self.require)
+
+
+def too_little_measured(summary: ProbeSummary) -> str:
+    """The first model or endpoint of which less was measured than a gate needs; empty where there is none."""
+    for name, reason in summary.unreachable.items():
+        return f"{name} could not be measured: {reason}"
+    for model in summary.models:
+        coverage = model.verdict.coverage
+        if coverage.planned and not coverage.enough:
+            name = _name(model, several=len(summary.endpoints) > 1)
+            return f"{name}: only {coverage.measured} of {coverage.planned} cases were measured; a gate needs 95 %."
+    return ""
+
+
+def failed_gates(summary: ProbeSummary, gates: Gates) -> list[str]:
     """One line for each gate that closed."""
-    unmeasured = _unreachable_endpoints(summary) if fail_under is not None or fail_on else ()
-    return [*unmeasured, *_low_scores(summary, fail_under), *_ruled_out(summary, fail_on)]
+    return [
+        *_low_scores(summary, gates),
+        *_lesser_verdicts(summary, gates),
+        *_ruled_out(summary, gates),
+    ]
 
 
-def _unreachable_endpoints(summary: ProbeSummary) -> Iterator[str]:
-    """An endpoint that could not be measured fails every gate."""
-    return (f"{name} could not be measured: {reason}" for name, reason in summary.unreachable.items())
+def _lesser_verdicts(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
+    if gates.require is None:
+        return
+    for model in summary.models:
+        asked = model.counts.total > model.counts.skipped
+        if asked and not model.verdict.allowing(gates.allow).meets(gates.require):
+            name = _name(model, several=len(summary.endpoints) > 1)
+            yield f"{name} {_said(model)}; {gates.require} is required."
 
 
-def _low_scores(summary: ProbeSummary, fail_under: float | None) -> Iterator[str]:
-    if fail_under is None:
+def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
+    if gates.fail_under is None:
         return
     for model in summary.models:
         name = _name(model, several=len(summary.endpoints) > 1)
-        if model.category is Category.UNSUPPORTED:
+        if model.verdict.word is Word.UNSUPPORTED:
             if model.counts.unsupported:  # others cannot chat: they were not asked and have no score
-                yield f"{name} refuses tools, so it does not reach {fail_under:g}."
-        elif model.score.low < fail_under:
-            yield f"{name} scores {model.score}, under {fail_under:g}."
+                yield f"{name} refuses tools, so it does not reach {gates.fail_under:g}."
+        elif model.score.low < gates.fail_under:
+            yield f"{name} scores {model.score}, under {gates.fail_under:g}."
+        elif caps := [code for code in model.verdict.caps if not is_allowed(code, gates.allow)]:
+            yield f"{name} scores {model.score}, but has {', '.join(caps)}: --allow {caps[0]} would let it stand."
 
 
-def _ruled_out(summary: ProbeSummary, fail_on: Sequence[str]) -> Iterator[str]:
+def _ruled_out(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
     for cause in summary.causes:
-        if rules_out(fail_on, cause.code, cause.severity):
+        if rules_out(gates.fail_on, cause.code, cause.severity) and not is_allowed(cause.code, gates.allow):
             yield f"{cause.code} ({cause.severity}) in {', '.join(cause.models[:5])}: {cause.title}"

@@ -13,14 +13,15 @@ from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
+from toolcert.core.verdict import Verdict, Word
 from toolcert.diagnose import kind_of
 from toolcert.probes.registry import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
-from toolcert.probes.suites import Suite, find_suite, weights_of
+from toolcert.probes.suites import CORE, Suite, find_suite, weights_of
 from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times
-from toolcert.probes.summary.score import category_of, score_of
+from toolcert.probes.summary.model_verdict import model_verdict
+from toolcert.probes.summary.score import score_of
 from toolcert.probes.summary.scorecard import (
-    Category,
     Cause,
     Cell,
     ModelSummary,
@@ -32,6 +33,7 @@ from toolcert.probes.summary.scorecard import (
     sum_counts,
 )
 from toolcert.probes.summary.sentences import (
+    as_sentence,
     further_lines,
     headline,
     incomplete_words,
@@ -83,18 +85,21 @@ class ModelTally:
         """What the records say about the model."""
         cells = tuple(self._cells[column.name].cell(column.name, column.group, threshold) for column in self._columns)
         reliability = self._reliability(cells)
-        score = score_of(self._cells, weights, suite, reliable=reliability.reliable)
+        score = score_of(self._cells, weights, suite)
         findings = tuple(self._findings)
-        category = category_of(score, cells) if self._info.can_chat else Category.UNSUPPORTED
+        verdict = self._verdict(cells, threshold)
         codes = [found.code for found in findings if found.severity is not Severity.NOTE]
-        reasons = reasons_for(cells, weights, codes) if self._info.can_chat else (self._why_not(),)
+        others = reasons_for(cells, weights, codes) if self._info.can_chat else ()
+        if verdict.word is Word.NOT_MEASURED and others:
+            verdict = msgspec.structs.replace(verdict, reason=others[0].removeprefix("Not measured: "))
+        reason = as_sentence(verdict.reason)
         return ModelSummary(
             endpoint=self._endpoint,
             model=self._info.id,
-            category=category,
+            verdict=verdict,
             score=score,
-            reason=reasons[0],
-            reasons=reasons,
+            reason=reason,
+            reasons=tuple(dict.fromkeys((reason, *others))),
             reliability=reliability,
             cells=cells,
             counts=sum_counts(cell.counts for cell in cells),
@@ -103,6 +108,11 @@ class ModelTally:
             usage=self._usage(prices),
             declares_tools=self._info.declares_tools,
         )
+
+    def _verdict(self, cells: Sequence[Cell], threshold: float) -> Verdict:
+        if not self._info.can_chat:
+            return Verdict(word=Word.UNSUPPORTED, reason=self._why_not())
+        return model_verdict(cells, {column.name: column for column in self._columns}, threshold)
 
     def _reliability(self, cells: Sequence[Cell]) -> Reliability:
         by_name = {cell.probe: cell for cell in cells}
@@ -137,7 +147,7 @@ class ModelTally:
         )
 
 
-_ORDER = (Category.FULL, Category.PARTIAL, Category.NONE, Category.UNSUPPORTED, Category.NOT_MEASURED)
+_ORDER = tuple(Word)
 
 
 def summarise_run(folder: Path, prices: Prices | None = None) -> ProbeSummary:
@@ -194,7 +204,7 @@ class Summariser:
             run=self._manifest.run,
             toolcert=self._manifest.toolcert,
             started_at=self._manifest.started_at,
-            headline=incomplete_words(models) + headline(totals, self._suite),
+            headline=incomplete_words(models) + headline(models, totals),
             lines=(
                 *unreachable_lines(self._manifest.unreachable),
                 *further_lines(models, causes, several=len(self._manifest.models) > 1),
@@ -245,12 +255,10 @@ class Summariser:
         return tuple(causes)
 
     def _totals(self, models: tuple[ModelSummary, ...], finished_at: float | None) -> Totals:
-        decided = [model for model in models if not model.undecided]
-        by_category = {category.value: sum(model.category is category for model in decided) for category in Category}
+        by_word = {word.value: sum(model.verdict.word is word for model in models) for word in Word}
         return Totals(
             models=len(models),
-            **by_category,
-            undecided=len(models) - len(decided),
+            **by_word,
             counts=sum_counts(model.counts for model in models),
             usage=_usage([model.usage for model in models]),
             seconds=None if finished_at is None else finished_at - self._manifest.started_at,
@@ -276,6 +284,7 @@ def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
             meaning=known[name].meaning if name in known else "",
             weight=weights[name],
             requests=known[name].requests if name in known else 1,
+            core=name in CORE,
         )
         for name, group in groups
     )
@@ -284,7 +293,7 @@ def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
 def _standing(model: ModelSummary) -> tuple[int, float, float, str, str]:
     seconds = model.seconds("call")
     return (
-        _ORDER.index(model.category),
+        _ORDER.index(model.verdict.word),
         -model.score.low,
         float("inf") if seconds is None else seconds,
         model.model,

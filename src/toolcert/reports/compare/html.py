@@ -12,6 +12,7 @@ import msgspec
 from toolcert.comparison.result import (
     ChanceTest,
     CompareFinding,
+    CompareVerdict,
     Comparison,
     Figure,
     MarginTest,
@@ -21,7 +22,6 @@ from toolcert.comparison.result import (
     Standing,
     TokenDifferences,
     VendorComparison,
-    Verdict,
 )
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.comparison.stats.significance import MarginOutcome
@@ -457,7 +457,9 @@ def _page(comparison: Comparison) -> ComparePage:
 
 def _tally(comparison: Comparison) -> tuple[tuple[str, str, int], ...]:
     counted = Counter(vendor.verdict for vendor in comparison.vendors)
-    return tuple((VERDICT_ROLES[verdict], verdict.value, counted[verdict]) for verdict in Verdict if counted[verdict])
+    return tuple(
+        (VERDICT_ROLES[verdict], verdict.value, counted[verdict]) for verdict in CompareVerdict if counted[verdict]
+    )
 
 
 def _facts(comparison: Comparison) -> tuple[tuple[str, str], ...]:

@@ -6,14 +6,18 @@ import time
 from collections.abc import Iterator
 
 from toolcert.comparison.judge.vendor_verdict import p_words
-from toolcert.comparison.result import ChanceTest, Comparison, MarginTest, VendorComparison, Verdict
+from toolcert.comparison.result import ChanceTest, CompareVerdict, Comparison, MarginTest, VendorComparison
 from toolcert.comparison.stats.significance import MarginOutcome
 from toolcert.core.number_text import about_rows
 from toolcert.reports.display_text import plural, visible
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
 
-_VERDICTS = {Verdict.DEGRADED: Tag.FAILURE, Verdict.DIFFERENT: Tag.FAILURE, Verdict.INCONCLUSIVE: Tag.SKIPPED}
+_VERDICTS = {
+    CompareVerdict.DEGRADED: Tag.FAILURE,
+    CompareVerdict.DIFFERENT: Tag.FAILURE,
+    CompareVerdict.INCONCLUSIVE: Tag.SKIPPED,
+}
 _OUTCOMES = {MarginOutcome.FAILED: Tag.FAILURE, MarginOutcome.INCONCLUSIVE: Tag.SKIPPED}
 
 

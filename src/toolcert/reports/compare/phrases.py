@@ -6,7 +6,7 @@ from collections import Counter
 
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.read.packed_run import By
-from toolcert.comparison.result import Comparison, Figure, MarginTest, Missing, VendorComparison, Verdict
+from toolcert.comparison.result import CompareVerdict, Comparison, Figure, MarginTest, Missing, VendorComparison
 from toolcert.core.statistics import Interval
 from toolcert.reports.display_text import NO_VALUE, count, percent, plural, visible
 
@@ -40,10 +40,10 @@ GROUP_TITLES = {
     By.TAG: "By tag",
 }
 VERDICT_ROLES = {
-    Verdict.EQUIVALENT: "good",
-    Verdict.DIFFERENT: "half",
-    Verdict.DEGRADED: "bad",
-    Verdict.INCONCLUSIVE: "unknown",
+    CompareVerdict.EQUIVALENT: "good",
+    CompareVerdict.DIFFERENT: "half",
+    CompareVerdict.DEGRADED: "bad",
+    CompareVerdict.INCONCLUSIVE: "unknown",
 }
 BUCKET_NAMES = {
     "InvalidJson": "Invalid JSON",
@@ -62,8 +62,8 @@ def headline(comparison: Comparison) -> str:
     if len(comparison.vendors) == 1:
         return comparison.vendors[0].headline
     counted = Counter(vendor.verdict for vendor in comparison.vendors)
-    same = counted.pop(Verdict.EQUIVALENT, 0)
-    rest = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in Verdict if counted.get(verdict))
+    same = counted.pop(CompareVerdict.EQUIVALENT, 0)
+    rest = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in CompareVerdict if counted.get(verdict))
     whole = plural(len(comparison.vendors), "vendor")
     verb = "is" if same == 1 else "are"
     return f"{same} of {whole} {verb} equivalent to the baseline" + (f"; {rest}." if rest else ".")

@@ -78,7 +78,7 @@ def _models(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
         if not beside:
             yield from screen.prose(model.reason, "dim", indent=2)
     if any(caveat_of(model) for model in summary.models):
-        yield Line(f" {CAVEAT} has an error that breaks agents, see below", "dim")
+        yield Line(f" {CAVEAT} an error was seen once, see below", "dim")
     yield from screen.prose(still_open(summary), "dim", indent=2)
 
 

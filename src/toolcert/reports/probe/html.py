@@ -11,9 +11,9 @@ from markupsafe import Markup
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
+from toolcert.core.verdict import Word
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import (
-    Category,
     Cause,
     Cell,
     CellState,
@@ -79,8 +79,8 @@ def verdict_note(summary: ProbeSummary) -> str:
     parts = ", ".join(f"{name} {points:g}" for name, points in weights.items() if points)
     shown = f" Points: {parts}." if parts and len(weights) <= 8 else ""
     return (
-        "Recommended: 90 points or more of 100, however what was not measured turns out. Partial: 50 or more."
-        f"{shown} An error beside a good verdict means that something else an agent may need is broken."
+        "Certified: every probe is proven to reach the threshold. Passes: every probe reaches it, in too few runs "
+        f"for a proof. Partial: works, except for what is named. Fails: a core probe is below the threshold.{shown}"
     )
 
 
@@ -213,7 +213,7 @@ def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
         anchor=anchor,
         data=_data(label, word, model),
         score=score_of(model),
-        points=None if model.category is Category.UNSUPPORTED else model.score,
+        points=None if model.verdict.word is Word.UNSUPPORTED else model.score,
         role=role,
         word=word,
         caveat=caveat_of(model),

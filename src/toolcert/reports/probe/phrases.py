@@ -12,53 +12,38 @@ from toolcert.core.findings import Severity
 from toolcert.core.requests import Request
 from toolcert.core.statistics import Certainty, runs_needed
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.verdict import Word
 from toolcert.endpoints.curl import curl_line, token_line
 from toolcert.probes.summary.scorecard import (
-    Category,
     Cause,
     Example,
     FindingCount,
     ModelSummary,
     ProbeSummary,
-    Recommendation,
 )
 from toolcert.reports.display_text import NO_VALUE, plural, visible
 from toolcert.runs.files import write_whole
 
-_RECOMMENDATIONS = {
-    Recommendation.RECOMMENDED: ("good", "recommended"),
-    Recommendation.PARTIAL: ("half", "partial"),
-    Recommendation.NONE: ("bad", "no tool calling"),
-    Recommendation.UNDECIDED: ("unknown", "undecided"),
+ROLES = {
+    Word.CERTIFIED: "good",
+    Word.PASSES: "good",
+    Word.PARTIAL: "half",
+    Word.UNDECIDED: "unknown",
+    Word.FAILS: "bad",
+    Word.UNSUPPORTED: "cannot",
+    Word.NOT_MEASURED: "unknown",
 }
-_CATEGORIES = {
-    Category.FULL: ("good", "works"),
-    Category.PARTIAL: ("half", "partial"),
-    Category.NONE: ("bad", "no tool calling"),
-    Category.UNSUPPORTED: ("cannot", "unsupported"),
-    Category.NOT_MEASURED: ("unknown", "not measured"),
-}
+"""The tone in which each verdict is shown."""
 
 
 def verdict_of(model: ModelSummary) -> tuple[str, str]:
     """Role (good, half, bad, cannot, unknown) and word."""
-    if model.undecided:
-        return _RECOMMENDATIONS[Recommendation.UNDECIDED]
-    if model.category is Category.NONE and model.score.recommendation is None and not _silent(model):
-        return "bad", "fails"
-    if model.category in (Category.UNSUPPORTED, Category.NOT_MEASURED) or model.score.recommendation is None:
-        return _CATEGORIES[model.category]
-    return _RECOMMENDATIONS[model.score.recommendation]
-
-
-def _silent(model: ModelSummary) -> bool:
-    """Whether probes expected calls and the model made none."""
-    return any(cell.called.n for cell in model.cells) and not any(cell.called.k for cell in model.cells)
+    return ROLES[model.verdict.word], model.verdict.word.text
 
 
 def score_of(model: ModelSummary) -> str:
-    """Points of 100, as a range while some are open; a model that cannot be asked has none."""
-    if model.category is Category.UNSUPPORTED:
+    """Points of 100, as a range while it is open; a model that cannot be asked has none."""
+    if model.verdict.word is Word.UNSUPPORTED:
         return NO_VALUE
     return str(model.score)
 
@@ -69,7 +54,7 @@ def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:
 
 
 def caveat_of(model: ModelSummary) -> str:
-    """The errors of a model with a good verdict: a high score can hide that something an agent needs is broken."""
+    """The errors of a model with a good verdict: each was seen once and not again."""
     errors = errors_of(model)
     return plural(len(errors), "error") if errors and verdict_of(model)[0] == "good" else ""
 

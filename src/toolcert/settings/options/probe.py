@@ -75,6 +75,20 @@ PROBE: tuple[Option, ...] = (
         group=_GATES,
         multiple=True,
         kind=Text("CODE|SEVERITY"),
-        help="Exit 1 on this finding, such as call.in_text, or on any of a severity, such as error. Repeatable.",
+        help="Exit 1 on this finding, such as call.in_text, or on any of a severity or worse, such as warning. "
+        "Repeatable.",
+    ),
+    Option(
+        name="require",
+        group=_GATES,
+        kind=Choice("passes", "certified"),
+        help="Exit 1 unless every model has this verdict or a better one.",
+    ),
+    Option(
+        name="allow",
+        group=_GATES,
+        multiple=True,
+        kind=Text("CODE"),
+        help="Let this finding stand: it closes no gate. Repeatable.",
     ),
 )

@@ -1,0 +1,83 @@
+"""The evidence about one model, put to the rule: its abilities, the faults that were reproduced, and coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from toolcert.core.findings import Severity
+from toolcert.core.verdict import Ability, Coverage, Fault, Verdict, Word, decide
+from toolcert.diagnose import kind_of
+from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn
+
+REPRODUCED = 2
+"""Cases that must show an error before it caps a verdict: one alone may be an accident."""
+NOT_THE_MODELS = ("transport.", "dataset.", "internal.")
+"""Findings about the network, the dataset and ourselves never cap."""
+OF_A_CALL = ("call.", "args.", "finish.calls_missing", "envelope.")
+"""Findings that break the call itself, where it is not streamed."""
+
+
+def model_verdict(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn], threshold: float) -> Verdict:
+    """What is said of a model that was asked."""
+    verdict = decide(
+        [_ability(cell, columns[cell.probe]) for cell in cells],
+        list(_faults(cells, columns)),
+        coverage=_coverage(cells),
+        threshold=threshold,
+    )
+    # A call that was lost in the text, or sent in a form of its own, is not "no call".
+    if verdict.word is Word.FAILS and not makes_calls(cells) and not any(c.startswith("call.") for c in verdict.caps):
+        return msgspec.structs.replace(verdict, reason=f"does not call tools; {verdict.reason}")
+    return verdict
+
+
+def makes_calls(cells: Sequence[Cell]) -> bool:
+    """Whether a call was seen, or none was ever expected."""
+    return any(cell.called.k for cell in cells) or not any(cell.called.n for cell in cells)
+
+
+def _ability(cell: Cell, column: ProbeColumn) -> Ability:
+    return Ability(
+        name=cell.probe,
+        fault=cell.reason if cell.state is not CellState.PASSED else "",
+        k=cell.rate.k,
+        n=cell.rate.n,
+        refused=cell.counts.unsupported,
+        missing=cell.counts.not_measured + cell.unasked,
+        core=column.core,
+        asked_for=column.weight > 0,
+        codes=tuple(found.code for found in cell.findings if found.severity is Severity.ERROR),
+    )
+
+
+def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterator[Fault]:
+    """Errors seen in at least two cases, the most frequent first."""
+    shown: dict[str, list[tuple[Cell, int]]] = {}
+    for cell in cells:
+        for found in cell.findings:
+            if found.severity is Severity.ERROR and not found.code.startswith(NOT_THE_MODELS):
+                shown.setdefault(found.code, []).append((cell, found.count))
+    faults = [_fault(code, seen, columns) for code, seen in shown.items()]
+    yield from sorted((fault for fault in faults if fault.k >= REPRODUCED), key=lambda fault: (-fault.k, fault.code))
+
+
+def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, ProbeColumn]) -> Fault:
+    of_core = [(cell, count) for cell, count in seen if columns[cell.probe].core]
+    breaks_calls = bool(of_core) and code.startswith(OF_A_CALL)
+    counted = of_core if breaks_calls else seen
+    return Fault(
+        code=code,
+        title=kind_of(code).title.rstrip("."),
+        k=sum(count for _, count in counted),
+        n=sum(max(count, cell.rate.n) for cell, count in counted),
+        core=breaks_calls,
+    )
+
+
+def _coverage(cells: Sequence[Cell]) -> Coverage:
+    """What was left out because a decision was reached, or a precondition failed, is no gap."""
+    measured = sum(cell.counts.measured + cell.counts.unsupported for cell in cells)
+    missing = sum(cell.counts.not_measured + cell.unasked for cell in cells)
+    return Coverage(measured=measured, planned=measured + missing)
