@@ -72,7 +72,7 @@ def test_plain_code_waits_for_a_probe(tmp_path: Path) -> None:
         assert [info.id for info in models(vendor.url)] == ["faithful"]
         run = probe(vendor.url, options=ProbeOptions(suite="quick", iterations=1, output=str(tmp_path / "run")))
     assert isinstance(run, ProbeRun)
-    assert run.summary.headline == "faithful passes: 1 of 1; 35 clean runs of each would certify."
+    assert run.summary.headline == "faithful passes: 1 of 1; 35 passing runs of each would certify."
     assert Path(run.folder) == tmp_path / "run"
     assert [model.verdict.word for model in run.summary.models] == [Word.PASSES]
 

@@ -78,7 +78,7 @@ def test_a_fault_in_every_unstreamed_call_fails() -> None:
 def test_passes_says_how_many_runs_would_certify() -> None:
     verdict = decide([core(5, 5)], coverage=FULL)
     assert verdict.runs_to_certify == 35
-    assert verdict.sentence == "passes: 5 of 5; 35 clean runs of each would certify"
+    assert verdict.sentence == "passes: 5 of 5; 35 passing runs of each would certify"
     assert verdict.meets()
     assert not verdict.meets(Word.CERTIFIED)
 

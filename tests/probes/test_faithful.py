@@ -44,8 +44,8 @@ async def test_the_summary_of_a_faithful_model_says_so(vendor: Vendor) -> None:
     assert (model.score.low, model.score.high) == (100.0, 100.0)
     assert model.verdict.word is Word.PASSES
     assert (model.verdict.exemptions, model.verdict.caps) == ((), ())
-    assert model.reason == "2 of 2; 35 clean runs of each would certify"
-    assert probed.summary.headline == "faithful passes: 2 of 2; 35 clean runs of each would certify."
+    assert model.reason == "2 of 2; 35 passing runs of each would certify"
+    assert probed.summary.headline == "faithful passes: 2 of 2; 35 passing runs of each would certify."
     assert not probed.summary.causes
     assert not probed.summary.nothing_measured
 

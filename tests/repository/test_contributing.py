@@ -41,6 +41,13 @@ from toolcert.verification.adapters import get_adapter, register_adapter
 register_adapter("polite", example.PoliteAdapter)
 assert get_adapter("very-polite-7b").transform_messages([])[0]["role"] == "system"
 """,
+    "src/toolcert/core/lone_run.py": """
+from toolcert.core.verdict import RULES, Ability, Coverage, Word, decide
+once = [Ability(name="basic", k=1, n=1, core=True)]
+whole = Coverage(measured=1, planned=1)
+assert decide(once, coverage=whole).word is Word.PASSES
+assert decide(once, coverage=whole, rules=(example.lone_run, *RULES)).word is Word.UNDECIDED
+""",
 }
 """What each example must bring about once its module is imported as `example`."""
 

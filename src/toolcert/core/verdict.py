@@ -6,8 +6,9 @@ judged by itself: the weakest one that was asked for decides, and a reproduced e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from typing import TypeAlias
 
 import msgspec
 
@@ -132,7 +133,7 @@ class Verdict(Value):
     """The ability that decides."""
     threshold: float = PROBE_THRESHOLD
     runs_to_certify: int | None = None
-    """How many clean runs of each ability would certify; None where runs are not what is missing."""
+    """How many passing runs of each ability would certify; None where runs are not what is missing."""
     caps: tuple[str, ...] = ()
     """Codes of the reproduced errors that keep the verdict from being better."""
     otherwise: Word | None = None
@@ -165,20 +166,22 @@ def decide(
     *,
     coverage: Coverage,
     threshold: float = PROBE_THRESHOLD,
+    rules: Sequence[Rule] | None = None,
 ) -> Verdict:
     """Judge one model by what was measured."""
-    case = _Case(abilities, faults, coverage, threshold)
-    word, reason = case.conclude()
+    rules = RULES if rules is None else rules
+    evidence = Evidence(abilities, faults, coverage, threshold)
+    word, reason = _conclude(evidence, rules)
     return Verdict(
         word=word,
         reason=reason,
-        exemptions=tuple(case.exemptions()),
+        exemptions=tuple(evidence.exemptions()),
         coverage=coverage,
-        weakest=case.weakest.name if case.weakest else "",
+        weakest=evidence.weakest.name if evidence.weakest else "",
         threshold=threshold,
         runs_to_certify=runs_needed(threshold) if word is Word.PASSES and threshold < 1 else None,
         caps=tuple(fault.code for fault in faults),
-        otherwise=_Case(abilities, (), coverage, threshold).conclude()[0] if faults else None,
+        otherwise=_conclude(Evidence(abilities, (), coverage, threshold), rules)[0] if faults else None,
     )
 
 
@@ -187,102 +190,38 @@ def is_allowed(code: str, allowed: Iterable[str]) -> bool:
     return any(code == one or code.startswith(f"{one}.") for one in allowed)
 
 
-class _Case:
-    """The evidence about one model, and the order in which it is weighed."""
+class Evidence:
+    """What was measured of one model, sorted for the rules."""
 
     def __init__(
         self, abilities: Sequence[Ability], faults: Sequence[Fault], coverage: Coverage, threshold: float
     ) -> None:
-        self._abilities = [ability for ability in abilities if ability.measured]
-        self._asked = [ability for ability in self._abilities if ability.asked_for or ability.core]
-        self._unseen = [one for one in abilities if one.missing and not one.measured and (one.asked_for or one.core)]
+        self.abilities = [ability for ability in abilities if ability.measured]
+        self.asked = [ability for ability in self.abilities if ability.asked_for or ability.core]
+        self.unseen = [one for one in abilities if one.missing and not one.measured and (one.asked_for or one.core)]
         # Where no core ability was planned, those that were asked for stand in: something must be seen to work.
         has_core = any(ability.core for ability in abilities)
-        self._core = [ability for ability in self._asked if ability.core or not has_core]
-        self._faults = faults
-        self._coverage = coverage
-        self._threshold = threshold
-        rated = [ability for ability in self._asked if ability.n]
-        self.weakest = min(rated, key=lambda ability: ability.k / ability.n, default=None)
+        self.core = [ability for ability in self.asked if ability.core or not has_core]
+        self.faults = faults
+        self.coverage = coverage
+        self.threshold = threshold
 
-    def conclude(self) -> tuple[Word, str]:
-        if not self._asked:
-            return Word.NOT_MEASURED, "nothing could be measured"
-        # What is proven bad stays bad however little was measured; what looks good needs coverage first.
-        return (
-            self._unsupported()
-            or self._fails()
-            or self._uncovered()
-            or self._unseen_ability()
-            or self._core_undecided()
-            or self._partial()
-            or self._undecided()
-            or self._good()
-        )
+    @property
+    def weakest(self) -> Ability | None:
+        return _lowest([ability for ability in self.asked if ability.n])
 
-    def _unsupported(self) -> tuple[Word, str] | None:
-        if self._core and all(ability.refused and not ability.n for ability in self._core):
-            return Word.UNSUPPORTED, "the server says that it cannot call tools"
-        return None
-
-    def _fails(self) -> tuple[Word, str] | None:
-        failing = [ability for ability in self._core if ability.below(self._threshold)]
-        if failing:
-            return Word.FAILS, _ability_text(min(failing, key=lambda ability: ability.k / ability.n)) + self._because()
-        broken = next((fault for fault in self._faults if fault.breaks_core(self._threshold)), None)
-        return None if broken is None else (Word.FAILS, f"{_fault_text(broken)}: {broken.title}")
-
-    def _uncovered(self) -> tuple[Word, str] | None:
-        if self._coverage.enough:
-            return None
-        measured, planned = self._coverage.measured, self._coverage.planned
-        return Word.UNDECIDED, f"only {measured} of {planned} were measured"
-
-    def _unseen_ability(self) -> tuple[Word, str] | None:
-        """Enough was measured on the whole, but nothing of one ability."""
-        return (Word.UNDECIDED, f"{self._unseen[0].name} could not be measured") if self._unseen else None
-
-    def _core_undecided(self) -> tuple[Word, str] | None:
-        return self._short(self._core)
-
-    def _undecided(self) -> tuple[Word, str] | None:
-        return self._short(self._asked)
-
-    def _short(self, abilities: Sequence[Ability]) -> tuple[Word, str] | None:
-        short = [ability for ability in abilities if ability.n and not ability.reaches(self._threshold)]
-        if not short:
-            return None
-        weakest = min(short, key=lambda ability: ability.k / ability.n)
-        return Word.UNDECIDED, f"{_ability_text(weakest)}; more runs would tell{self._because()}"
-
-    def _partial(self) -> tuple[Word, str] | None:
-        found = [exemption.text for exemption in self._deciding()]
-        return (Word.PARTIAL, f"works, except: {'; '.join(found[:3])}{_more(len(found) - 3)}") if found else None
-
-    def _good(self) -> tuple[Word, str]:
-        rated = [ability for ability in self._asked if ability.n]
-        if not rated:
-            return Word.NOT_MEASURED, "nothing could be measured"
-        weakest = self.weakest
-        assert weakest is not None
-        counts = f"{weakest.k} of {weakest.n}"
-        if all(ability.proven(self._threshold) for ability in rated):
-            return Word.CERTIFIED, f"{counts} at the least, proven to reach {100 * self._threshold:g} %"
-        if self._threshold >= 1:
-            return Word.PASSES, f"{counts}; no number of runs proves a rate of 100 %"
-        return Word.PASSES, f"{counts}; {runs_needed(self._threshold)} clean runs of each would certify"
-
-    def exemptions(self) -> Iterable[Exemption]:
+    def exemptions(self) -> Iterator[Exemption]:
         """All that does not work, also what the suite gives no weight."""
-        yield from self._deciding()
-        for ability in self._abilities:
-            if ability not in self._asked and self._lacking(ability):
+        yield from self.deciding_exemptions()
+        for ability in self.abilities:
+            if ability not in self.asked and self._lacks(ability):
                 yield Exemption(name=ability.name, text=_ability_text(ability))
 
-    def _deciding(self) -> Iterable[Exemption]:
-        lacking = [ability for ability in self._asked if ability not in self._core and self._lacking(ability)]
+    def deciding_exemptions(self) -> Iterator[Exemption]:
+        """What does not work although it was asked for, core abilities apart."""
+        lacking = [ability for ability in self.asked if ability not in self.core and self._lacks(ability)]
         told: set[str] = set()
-        for fault in self._faults:
+        for fault in self.faults:
             # An ability that fails because of the fault is one thing with it, not a second one.
             broken = [ability.name for ability in lacking if fault.code in ability.codes and ability.name not in told]
             told.update(broken)
@@ -292,11 +231,116 @@ class _Case:
             if ability.name not in told:
                 yield Exemption(name=ability.name, text=_ability_text(ability))
 
-    def _lacking(self, ability: Ability) -> bool:
-        return bool(ability.refused and not ability.n) or ability.below(self._threshold)
+    def _lacks(self, ability: Ability) -> bool:
+        return bool(ability.refused and not ability.n) or ability.below(self.threshold)
 
-    def _because(self) -> str:
-        return f" ({', '.join(_fault_text(fault) for fault in self._faults[:2])})" if self._faults else ""
+    def because(self) -> str:
+        """The faults that explain a low rate, in brackets."""
+        return f" ({', '.join(_fault_text(fault) for fault in self.faults[:2])})" if self.faults else ""
+
+
+Conclusion: TypeAlias = tuple[Word, str]
+"""The word and its reason."""
+Rule: TypeAlias = Callable[[Evidence], Conclusion | None]
+"""Looks at the evidence and concludes, or leaves it to the next rule."""
+
+
+def nothing_measured(evidence: Evidence) -> Conclusion | None:
+    """Nothing that was asked for was answered."""
+    rated = any(ability.n or ability.refused for ability in evidence.asked)
+    return None if rated else (Word.NOT_MEASURED, "nothing could be measured")
+
+
+def tools_refused(evidence: Evidence) -> Conclusion | None:
+    """The server says of every core ability that it cannot."""
+    if evidence.core and all(ability.refused and not ability.n for ability in evidence.core):
+        return Word.UNSUPPORTED, "the server says that it cannot call tools"
+    return None
+
+
+def core_below_threshold(evidence: Evidence) -> Conclusion | None:
+    """A core ability is below the threshold, or a fault breaks the calls themselves."""
+    failing = _lowest([ability for ability in evidence.core if ability.below(evidence.threshold)])
+    if failing is not None:
+        return Word.FAILS, _ability_text(failing) + evidence.because()
+    broken = next((fault for fault in evidence.faults if fault.breaks_core(evidence.threshold)), None)
+    return None if broken is None else (Word.FAILS, f"{_fault_text(broken)}: {broken.title}")
+
+
+def too_little_covered(evidence: Evidence) -> Conclusion | None:
+    """Less was measured than the floor, or nothing of one ability."""
+    coverage = evidence.coverage
+    if not coverage.enough:
+        return Word.UNDECIDED, f"only {coverage.measured} of {coverage.planned} were measured"
+    return (Word.UNDECIDED, f"{evidence.unseen[0].name} could not be measured") if evidence.unseen else None
+
+
+def core_undecided(evidence: Evidence) -> Conclusion | None:
+    """A core ability is short of the threshold by chance or in truth."""
+    return _short(evidence, evidence.core)
+
+
+def works_in_part(evidence: Evidence) -> Conclusion | None:
+    """Something that was asked for does not work, or an error was reproduced."""
+    found = [exemption.text for exemption in evidence.deciding_exemptions()]
+    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
+    return (Word.PARTIAL, f"works, except: {'; '.join(found[:3])}{more}") if found else None
+
+
+def undecided(evidence: Evidence) -> Conclusion | None:
+    """Any ability is short of the threshold by chance or in truth."""
+    return _short(evidence, evidence.asked)
+
+
+def certified(evidence: Evidence) -> Conclusion | None:
+    """Every ability is proven."""
+    rated = [ability for ability in evidence.asked if ability.n]
+    if rated and all(ability.proven(evidence.threshold) for ability in rated):
+        return Word.CERTIFIED, f"{_counts(evidence)} at the least, proven to reach {100 * evidence.threshold:g} %"
+    return None
+
+
+def passes(evidence: Evidence) -> Conclusion | None:
+    """Every ability reaches the threshold, in too few runs for a proof."""
+    if evidence.threshold >= 1:
+        return Word.PASSES, f"{_counts(evidence)}; no number of runs proves a rate of 100 %"
+    return Word.PASSES, f"{_counts(evidence)}; {runs_needed(evidence.threshold)} passing runs of each would certify"
+
+
+RULES: tuple[Rule, ...] = (
+    nothing_measured,
+    # What is proven bad stays bad however little was measured; what looks good needs coverage first.
+    tools_refused,
+    core_below_threshold,
+    too_little_covered,
+    core_undecided,
+    works_in_part,
+    undecided,
+    certified,
+    passes,
+)
+"""In this order; the first that concludes decides."""
+
+
+def _conclude(evidence: Evidence, rules: Sequence[Rule]) -> Conclusion:
+    found = (rule(evidence) for rule in rules)
+    return next(conclusion for conclusion in found if conclusion is not None)
+
+
+def _short(evidence: Evidence, abilities: Sequence[Ability]) -> Conclusion | None:
+    short = _lowest([ability for ability in abilities if ability.n and not ability.reaches(evidence.threshold)])
+    if short is None:
+        return None
+    return Word.UNDECIDED, f"{_ability_text(short)}; more runs would tell{evidence.because()}"
+
+
+def _lowest(abilities: Sequence[Ability]) -> Ability | None:
+    return min(abilities, key=lambda ability: ability.k / ability.n, default=None)
+
+
+def _counts(evidence: Evidence) -> str:
+    weakest = evidence.weakest
+    return "nothing rated" if weakest is None else f"{weakest.k} of {weakest.n}"
 
 
 def _fault_text(fault: Fault) -> str:
@@ -307,10 +351,6 @@ def _ability_text(ability: Ability) -> str:
     if not ability.n:
         return f"{ability.name} refused by the server"
     return f"{ability.name}: {ability.fault or 'fails'} in {ability.n - ability.k} of {ability.n}"
-
-
-def _more(count: int) -> str:
-    return f"; and {count} more" if count > 0 else ""
 
 
 def worst(words: Iterable[Word]) -> Word:
