@@ -121,12 +121,14 @@ def test_a_store_of_the_version_before_is_brought_up_to_date(location: str) -> N
     engine = open_engine(location)
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE toolcert_observations DROP COLUMN first_token_p50"))
+        connection.execute(text("ALTER TABLE toolcert_runs DROP COLUMN partial"))
         connection.execute(text("DROP TABLE toolcert_registry"))
         connection.execute(text("UPDATE toolcert_meta SET value = '1'"))
     bring_up_to_date(engine)
     engine.dispose()
     with HistoryStore(location) as store:
         assert list(store.observations(findings=True, originals=True)) == [observation("old")]
+        assert [one.partial for one in store.runs()] == [False]
         store.keep_registry([{"model_id": "m"}])
         assert store.registry() == [{"model_id": "m"}]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -121,15 +121,23 @@ RESUMED_WITHIN = 86400.0
 """Seconds; older measurements say little about today, so a later run starts anew."""
 
 
-def unfinished_run(parent: Path, endpoint: Endpoint, *, iterations: int | None = None) -> Path:
-    """The folder of the newest run below `parent`, if it was interrupted lately and asked the same; else a new one."""
+def unfinished_run(
+    parent: Path, endpoint: Endpoint, *, iterations: int | None = None, models: Collection[str] | None = None
+) -> Path:
+    """The folder of the newest run below `parent`, if it was interrupted lately and asked the same; else a new one.
+
+    A run that another process is still writing is not continued, and with `models` neither is one of other models.
+    """
     from toolcert.runs.reader import is_run, read_manifest
+    from toolcert.runs.writer import is_held
 
     runs = sorted(folder for folder in parent.glob("*") if is_run(folder))
-    if runs:
+    if runs and not is_held(runs[-1]):
         last = read_manifest(runs[-1])
         asked = [(spec.base_url, spec.options) for spec in last.endpoints]
         same = asked == [(endpoint.spec.base_url, endpoint.spec.options)] and last.iterations == iterations
+        listed = {info.id for of_one in last.models.values() for info in of_one}
+        same = same and (models is None or listed == set(models))
         open_end = last.interrupted or last.finished_at is None
         if same and open_end and time.time() - last.started_at < RESUMED_WITHIN:
             return runs[-1]

@@ -164,6 +164,8 @@ class ProbeJob:
             toolcert=__version__,
             endpoints=tuple(endpoint.spec for endpoint in endpoints),
             models={name: tuple(models) for name, models in self.models.items()},
+            partial=bool(self.options.model or self.options.exclude)
+            or any(one.model or one.exclude for one in endpoints),
             unreachable=self.left_out,
             suite=None if self.options.probe or self.options.scenario else self.options.suite,
             probes=tuple(probe.name for probe in self.probes),

@@ -34,6 +34,8 @@ class Manifest(Value):
     endpoints: tuple[EndpointSpec, ...] = ()
     models: dict[str, tuple[ModelInfo, ...]] = {}
     """The models of each endpoint, including those that are not asked."""
+    partial: bool = False
+    """Only some of the listed models were chosen."""
     unreachable: dict[str, str] = {}
     """Endpoints that gave no list of models, with the reason; nothing was measured there."""
     suite: str | None = None

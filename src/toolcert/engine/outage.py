@@ -19,6 +19,8 @@ SECONDS = 10.0
 """Without any answer. A restart may take longer; the rest is then asked when the run is continued."""
 _TRANSIENT_FACTOR = 10
 """Transient faults are tolerated this many times longer."""
+_REFUSED = frozenset({FaultKind.CONFIGURATION})
+"""The server answers, and says that our own settings are wrong, such as the project: waiting changes nothing."""
 
 
 class _Silence:
@@ -52,6 +54,7 @@ class OutageWatch:
         self._silences = (
             _Silence(LASTING, cases, seconds),
             _Silence(LASTING | _TRANSIENT, cases, seconds * _TRANSIENT_FACTOR),
+            _Silence(_REFUSED, cases, 0.0),
         )
         self._gone: dict[str, Skip] = {}
         self._closed: dict[tuple[str, str], tuple[float, Skip]] = {}
@@ -66,7 +69,8 @@ class OutageWatch:
         for silence in self._silences:
             fault = silence.lasts(record, now)
             if fault is not None:
-                reason = f"{record.endpoint} does not answer any more ({fault.message})"
+                what = "refuses every request" if fault.kind in _REFUSED else "does not answer any more"
+                reason = f"{record.endpoint} {what} ({fault.message})"
                 self._gone[record.endpoint] = Skip(kind=SkipKind.OUTAGE, reason=reason)
 
     def gone(self, endpoint: str, model: str = "") -> Skip | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
@@ -27,6 +27,8 @@ class ChangeKind(StrEnum):
     BEGAN_HANDLING = "began to use results"
     NEW_MODEL = "new model"
     GONE = "no longer listed"
+    NOT_TESTED = "not tested"
+    """The last run asked only some of the listed models, and not this one."""
 
     @property
     def word(self) -> str:
@@ -79,33 +81,39 @@ class _Course:
         return self.asked[max(0, place - 2) : place]
 
 
-def latest_changes(histories: Iterable[ModelHistory], last_run_day: str) -> list[Change]:
+def latest_changes(
+    histories: Iterable[ModelHistory], last_run_day: str, partial_days: Collection[str] = ()
+) -> list[Change]:
     """What changed on the last day with a run, at most one change per model."""
-    return _changes([_Course(history) for history in histories], last_run_day)
+    return _changes([_Course(history) for history in histories], last_run_day, partial_days)
 
 
-def recent_changes(histories: Iterable[ModelHistory], last: str, days: int) -> list[Change]:
+def recent_changes(
+    histories: Iterable[ModelHistory], last: str, days: int, partial_days: Collection[str] = ()
+) -> list[Change]:
     """What changed on the last `days` days with a run, newest first."""
     courses = [_Course(history) for history in histories]
     run_days = sorted({day.day for course in courses for day in course.tested if day.day <= last}, reverse=True)
-    return [change for day in run_days[:days] for change in _changes(courses, day)]
+    return [change for day in run_days[:days] for change in _changes(courses, day, partial_days)]
 
 
-def _changes(courses: Sequence[_Course], run_day: str) -> list[Change]:
+def _changes(courses: Sequence[_Course], run_day: str, partial_days: Collection[str]) -> list[Change]:
     yesterday = (date.fromisoformat(run_day) - timedelta(days=1)).isoformat()
     earlier = [day.day for course in courses if (day := course.last_tested(yesterday)) is not None]
     before = max(earlier, default=None)
-    changes = [change for course in courses if (change := _change(course, run_day, before)) is not None]
+    absent = ChangeKind.NOT_TESTED if run_day in partial_days else ChangeKind.GONE
+    changes = [change for course in courses if (change := _change(course, run_day, before, absent)) is not None]
     order = list(ChangeKind)
     return sorted(changes, key=lambda change: (order.index(change.kind), change.model))
 
 
-def _change(course: _Course, run_day: str, day_before: str | None) -> Change | None:
+def _change(course: _Course, run_day: str, day_before: str | None, absent: ChangeKind) -> Change | None:
+    """How a model changed; `absent` is what it means that it has no result of this day."""
     history, tested, asked = course.history, course.last_tested(run_day), course.last_asked(run_day)
     if tested is None:
         return None
     if tested.day != run_day:
-        return _made(history, ChangeKind.GONE, tested, None) if tested.day == day_before else None
+        return _made(history, absent, tested, None) if tested.day == day_before else None
     if not asked or asked[-1].day != run_day:
         return None
     if len(asked) == 1:

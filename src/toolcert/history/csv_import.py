@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,6 +70,8 @@ SUMMARY = (
     "fastest_model",
     "fastest_time",
 )
+PARTIAL = "only_some_models"
+"""The entry of test_config that tells a run of some of the listed models from a run of all."""
 RESULTS_FILE = "test_results.csv"
 REGISTRY_FILE = "models_registry.csv"
 SUMMARY_FILE = "daily_summary.csv"
@@ -117,8 +120,20 @@ def _by_day(observations: Iterable[Observation], endpoint: str) -> Iterator[tupl
         days.setdefault(observation.day, []).append(observation)
     for day, found in sorted(days.items()):
         began = min(observation.at for observation in found)
-        run = StoredRun(run=_run(day, endpoint), day=day, started_at=began, source="csv", suite="hello")
+        partial = all(_is_of_chosen_models(observation.original or {}) for observation in found)
+        run = StoredRun(
+            run=_run(day, endpoint), day=day, started_at=began, source="csv", suite="hello", partial=partial
+        )
         yield run, found
+
+
+def _is_of_chosen_models(row: JsonObject) -> bool:
+    """Whether the run of a row asked only some of the listed models, which our own rows say in their last column."""
+    try:
+        config = json.loads(row.get("test_config") or "{}")
+    except ValueError:  # the older tool writes what Python prints
+        return False
+    return isinstance(config, dict) and bool(config.get(PARTIAL))
 
 
 def _run(day: str, endpoint: str) -> str:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
     inspect,
     select,
     text,
@@ -30,7 +31,7 @@ from toolcert.core.errors import ConfigurationError, InputError, MissingExtraErr
 from toolcert.core.secrets import HIDDEN, passwords_in, without_password
 from toolcert.core.statistics import PROBE_THRESHOLD
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raise it together with a new step in `_STEPS`."""
 
 metadata = MetaData()
@@ -56,6 +57,7 @@ runs = Table(
     Column("iterations", Integer),
     Column("threshold", Float, nullable=False, default=PROBE_THRESHOLD),
     Column("versions", JSON, nullable=False, default=dict),
+    Column("partial", Boolean, nullable=False, default=False, server_default=false()),
 )
 
 observations = Table(
@@ -253,4 +255,9 @@ def _from_1(connection: Connection) -> None:
     metadata.tables["toolcert_registry"].create(connection, checkfirst=True)
 
 
-_STEPS: dict[int, Callable[[Connection], None]] = {1: _from_1}
+def _from_2(connection: Connection) -> None:
+    """Version 2 did not know which runs asked only some of the listed models."""
+    connection.execute(text("ALTER TABLE toolcert_runs ADD COLUMN partial BOOLEAN NOT NULL DEFAULT FALSE"))
+
+
+_STEPS: dict[int, Callable[[Connection], None]] = {1: _from_1, 2: _from_2}

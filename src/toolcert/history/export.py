@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,20 +30,23 @@ def export_csv(
 ) -> int:
     """Write the three files and return the number of rows of test_results.csv.
 
-    `more` holds, by day and model, columns that the store does not keep, such as raw answers.
+    `since` limits the results and the summary; the registry counts all days. `more` holds, by day and model, columns
+    that the store does not keep, such as raw answers.
     """
-    extra = more or {}
-    found = latest_per_day(store.observations(probe=HELLO, since=since, originals=True))
-    if not found:
+    every = list(store.observations(probe=HELLO, originals=True))
+    if not every:
         raise InputError(
             f"the history has no run of {HELLO}, the only probe that these files can hold.",
             remedy="Export it as jsonl or parquet, or probe with --suite hello.",
         )
+    latest = latest_per_day(every)
+    found = [one for one in latest if since is None or one.day >= since]
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
     columns = (*RESULTS, PROVIDER) if provider else RESULTS
-    _write(folder / RESULTS_FILE, columns, [_completed(one, extra.get((one.day, one.model), {})) for one in found])
-    _write(folder / REGISTRY_FILE, REGISTRY, _registry_rows(store, found))
-    _write(folder / SUMMARY_FILE, SUMMARY, _summary_rows(found))
+    rows = [_completed(one, (more or {}).get((one.day, one.model), {})) for one in found]
+    _write(folder / RESULTS_FILE, columns, rows)
+    _write(folder / REGISTRY_FILE, REGISTRY, _registry_rows(store, every, latest))
+    _write(folder / SUMMARY_FILE, SUMMARY, _summary_rows(list(zip(found, rows, strict=True))))
     return len(found)
 
 
@@ -80,8 +83,8 @@ def result_row(observation: Observation) -> JsonObject:
         "response_time": round(answer, 4),
         "total_time": round(call + answer, 4),
         "iterations": observation.callable,
-        "tool_success_rate": calling or 0.0,
-        "response_success_rate": handling or 0.0,
+        "tool_success_rate": calling or 0.0 if observation.answered else "",
+        "response_success_rate": handling or 0.0 if observation.answered else "",
         "details": observation.reason or "Consistent success across all iterations",
         "error_message": "" if supported else observation.reason,
     }
@@ -93,62 +96,102 @@ def is_reliable(observation: Observation) -> bool:
     return all(rate is not None and rate >= PROBE_THRESHOLD for rate in rates)
 
 
-def _registry_rows(store: HistoryStore, found: Sequence[Observation]) -> list[JsonObject]:
-    """Imported rows are kept until toolcert has tested the model itself."""
+def _registry_rows(
+    store: HistoryStore, every: Sequence[Observation], latest: Sequence[Observation]
+) -> list[JsonObject]:
+    """One row per model: an imported row is continued by the days that were tested since."""
     rows: dict[str, JsonObject] = {row["model_id"]: row for row in store.registry()}
+    imported = {(one.day, one.model): one for one in every if one.original is not None}
     by_model: dict[str, list[Observation]] = {}
-    for observation in found:
+    for observation in latest:
         by_model.setdefault(observation.model, []).append(observation)
     for model, seen in by_model.items():
-        if model not in rows or any(observation.original is None for observation in seen):
-            rows[model] = _registry_row(model, seen, rows.get(model))
+        if model not in rows:
+            rows[model] = _registry_row(model, {}, seen, [])
+        elif new := [one for one in seen if one.original is None]:
+            # A second run of a day takes the place of a row that the imported counters hold already.
+            replaced = [one for new_one in new if (one := imported.get((new_one.day, model))) is not None]
+            rows[model] = _registry_row(model, rows[model], new, replaced)
     return list(rows.values())
 
 
-def _registry_row(model: str, seen: Sequence[Observation], before: Mapping[str, Any] | None) -> JsonObject:
-    working = [observation for observation in seen if observation.called]
-    handling = [observation for observation in seen if observation.handled]
-    calls = [observation.call_p50 for observation in seen if observation.call_p50]
-    answers = [observation.answer_p50 for observation in seen if observation.answer_p50]
+def _registry_row(
+    model: str, before: Mapping[str, Any], new: Sequence[Observation], replaced: Sequence[Observation]
+) -> JsonObject:
+    """The counters of `before`, plus the new days, minus the days that they replace."""
+
+    def count(column: str, holds: Callable[[Observation], bool]) -> int:
+        change = sum(map(holds, new)) - sum(map(holds, replaced))
+        return int(_number(before, column)) + change
+
+    tests = count("total_tests", lambda one: one.answered)
+    working = count("working_days", lambda one: bool(one.called))
+    handling = count("response_handling_days", lambda one: bool(one.handled))
+    calls = [one.call_p50 for one in new if one.call_p50]
+    answers = [one.answer_p50 for one in new if one.answer_p50]
     return {
         "model_id": model,
-        "first_seen": (before or {}).get("first_seen") or seen[0].day,
-        "last_seen": seen[-1].day,
-        "ever_worked": bool(working),
-        "ever_handled_response": bool(handling),
-        "total_tests": len(seen),
-        "working_days": len({observation.day for observation in working}),
-        "response_handling_days": len({observation.day for observation in handling}),
-        "display_name": model.rpartition("/")[2],
-        "last_error": next((one.reason for one in reversed(seen) if not one.called), ""),
-        "avg_tool_time": _mean(calls),
-        "avg_response_time": _mean(answers),
-        "best_tool_time": min(calls, default=0),
-        "best_response_time": min(answers, default=0),
-        "consistency_score": len(working) / max(1, sum(one.answered for one in seen)),
+        "first_seen": before.get("first_seen") or new[0].day,
+        "last_seen": max(str(before.get("last_seen") or ""), new[-1].day),
+        "ever_worked": _was_true(before, "ever_worked") or any(one.called for one in new),
+        "ever_handled_response": _was_true(before, "ever_handled_response") or any(one.handled for one in new),
+        "total_tests": tests,
+        "working_days": working,
+        "response_handling_days": handling,
+        "display_name": before.get("display_name") or model.rpartition("/")[2],
+        "last_error": next((one.reason for one in reversed(new) if not one.called), before.get("last_error") or ""),
+        "avg_tool_time": _continued_mean(before, "avg_tool_time", "working_days", calls),
+        "avg_response_time": _continued_mean(before, "avg_response_time", "response_handling_days", answers),
+        "best_tool_time": _best(before, "best_tool_time", calls),
+        "best_response_time": _best(before, "best_response_time", answers),
+        "consistency_score": working / max(1, tests),
     }
 
 
-def _summary_rows(found: Sequence[Observation]) -> list[JsonObject]:
-    days: dict[str, list[Observation]] = {}
-    for observation in found:
-        days.setdefault(observation.day, []).append(observation)
+def _number(row: Mapping[str, Any], column: str) -> float:
+    """A figure of an imported row; an empty or unreadable one counts as 0."""
+    try:
+        return float(row.get(column) or 0)
+    except ValueError:
+        return 0.0
+
+
+def _was_true(row: Mapping[str, Any], column: str) -> bool:
+    return str(row.get(column)).strip().lower() == "true"
+
+
+def _continued_mean(before: Mapping[str, Any], column: str, days: str, new: Sequence[float]) -> float:
+    """The mean of a row continued by new values; the older mean weighs as much as the days behind it."""
+    mean = _number(before, column)
+    weight = max(1.0, _number(before, days)) if mean else 0.0
+    return (mean * weight + sum(new)) / (weight + len(new)) if weight + len(new) else 0.0
+
+
+def _best(before: Mapping[str, Any], column: str, new: Sequence[float]) -> float:
+    return min((value for value in (_number(before, column), *new) if value), default=0)
+
+
+def _summary_rows(found: Sequence[tuple[Observation, JsonObject]]) -> list[JsonObject]:
+    days: dict[str, list[tuple[Observation, JsonObject]]] = {}
+    for one, row in found:
+        days.setdefault(one.day, []).append((one, row))
     return [_summary_row(day, seen) for day, seen in sorted(days.items())]
 
 
-def _summary_row(day: str, seen: Sequence[Observation]) -> JsonObject:
-    calls = [one.call_p50 for one in seen if one.call_p50]
-    answers = [one.answer_p50 for one in seen if one.answer_p50]
-    totals = {one.model: one.call_p50 + one.answer_p50 for one in seen if one.call_p50 and one.answer_p50}
+def _summary_row(day: str, seen: Sequence[tuple[Observation, JsonObject]]) -> JsonObject:
+    """The times are means over the same models: those that used the result and have both times."""
+    timed = [(one.model, one.call_p50, one.answer_p50, row) for one, row in seen if one.handled]
+    known = [(model, call, answer, row) for model, call, answer, row in timed if call and answer]
+    totals = {model: _number(row, "total_time") or call + answer for model, call, answer, row in known}
     fastest = min(totals, key=lambda model: totals[model], default="")
     return {
         "date": day,
         "total_models": len(seen),
-        "working_models": sum(bool(one.called) for one in seen),
-        "handling_models": sum(bool(one.handled) for one in seen),
-        "reliable_models": sum(is_reliable(one) for one in seen),
-        "avg_tool_time": _mean(calls),
-        "avg_response_time": _mean(answers),
+        "working_models": sum(bool(one.called) for one, _ in seen),
+        "handling_models": sum(bool(one.handled) for one, _ in seen),
+        "reliable_models": sum(is_reliable(one) for one, _ in seen),
+        "avg_tool_time": _mean([call for _, call, _, _ in known]),
+        "avg_response_time": _mean([answer for _, _, answer, _ in known]),
         "avg_total_time": _mean(list(totals.values())),
         "fastest_model": fastest,
         "fastest_time": totals.get(fastest, 0.0),

@@ -96,6 +96,8 @@ class StoredRun(Value):
     iterations: int | None = None
     threshold: float = PROBE_THRESHOLD
     versions: dict[str, str] = {}
+    partial: bool = False
+    """Only some of the listed models were asked, so a model without a result may still be listed."""
 
 
 class Span(Value):
@@ -124,6 +126,7 @@ def stored_run(summary: ProbeSummary, day: str | None = None) -> StoredRun:
         iterations=summary.iterations,
         threshold=summary.threshold,
         versions=summary.versions,
+        partial=summary.partial,
     )
 
 

@@ -14,7 +14,7 @@ from toolcert.history.changes import Change, Outage, latest_changes, outages, re
 from toolcert.history.daily_status import DayStatus, ModelHistory, histories
 from toolcert.history.drift import BUDGET, DriftReport, find_drift
 from toolcert.history.last_good import AgainstLastGood, against_last_good
-from toolcert.history.observation import HELLO
+from toolcert.history.observation import HELLO, StoredRun
 from toolcert.history.store import HistoryStore
 from toolcert.settings.patterns import Patterns
 
@@ -89,6 +89,8 @@ class Overview(Value):
     recent: tuple[Change, ...] = ()
     """Changes on the last 14 days with a run, newest first."""
     last_run_at: float | None = None
+    partial_days: tuple[str, ...] = ()
+    """Days on which only some of the listed models were asked."""
 
 
 def overview(
@@ -116,6 +118,7 @@ def overview(
             remedy="Look further back with --days.",
         )
     first = max(first, min(one.day for one in found))
+    partial = _partial_days(store.runs(since=first))
     inside = histories(found, first=first, last=last, threshold=threshold, spans=spans)
     return Overview(
         probe=probe,
@@ -124,15 +127,23 @@ def overview(
         threshold=threshold,
         models=tuple(inside),
         totals=tuple(daily_totals(inside)),
-        changes=tuple(latest_changes(inside, last)),
+        changes=tuple(latest_changes(inside, last, partial)),
         outages=tuple(sorted((one for history in inside for one in outages(history)), key=lambda one: one.first)),
         drift=find_drift(inside, budget),
         patterns=tuple(_patterns(store.sightings(models=names, since=first, until=last))),
         runs=len({one.run for one in found}),
         against_last_good=tuple(against_last_good(store, inside, last, budget)),
-        recent=tuple(recent_changes(inside, last, RECENT)),
+        recent=tuple(recent_changes(inside, last, RECENT, partial)),
         last_run_at=max(one.at for one in found),
+        partial_days=partial,
     )
+
+
+def _partial_days(runs: Iterable[StoredRun]) -> tuple[str, ...]:
+    """The days without any run that asked all listed models."""
+    known = list(runs)
+    whole = {run.day for run in known if not run.partial}
+    return tuple(sorted({run.day for run in known} - whole))
 
 
 def daily_totals(models: Sequence[ModelHistory]) -> list[DailyTotals]:

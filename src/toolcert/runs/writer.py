@@ -46,6 +46,15 @@ def hold(folder: Path) -> IO[bytes]:
     return file
 
 
+def is_held(folder: Path) -> bool:
+    """Whether another process is writing to the folder."""
+    try:
+        hold(folder).close()
+    except OutputError:
+        return True
+    return False
+
+
 RECORDS = "records.jsonl"
 MANIFEST = "manifest.json"
 SYNC_SECONDS = 1.0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.exit import warn
 from toolcert.core.errors import ExitCode
 from toolcert.history.overview import Overview
 from toolcert.reports.display_text import plural
@@ -141,6 +142,11 @@ def import_older_files(path: str, endpoint: str | None, settings: Settings) -> i
     from toolcert.history.csv_import import ENDPOINT, import_csv
     from toolcert.history.store import HistoryStore
 
+    if endpoint is None:
+        warn(
+            f"the rows stand under the endpoint '{ENDPOINT}', so later runs do not continue them. "
+            "Give --as NAME with the name of the endpoint that these models are probed at."
+        )
     with HistoryStore(settings.history) as store:
         done = import_csv(store, Path(path), endpoint=endpoint or ENDPOINT)
     click.echo(

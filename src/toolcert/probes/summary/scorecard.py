@@ -270,4 +270,6 @@ class ProbeSummary(Value):
     causes: tuple[Cause, ...] = ()
     """Worst and most widespread first."""
     totals: Totals = Totals()
+    partial: bool = False
+    """Only some of the listed models were asked."""
     nothing_measured: bool = False

@@ -217,6 +217,7 @@ class Summariser:
             versions=self._manifest.versions,
             endpoints=self._manifest.endpoints,
             unreachable=self._manifest.unreachable,
+            partial=self._manifest.partial,
             probes=self._columns,
             models=models,
             causes=causes,

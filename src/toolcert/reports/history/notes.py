@@ -51,7 +51,7 @@ def notes(found: Overview) -> list[Note]:
         *_not_measured([one for one in found.outages if not one.broken]),
         *_drift(by_model, found.drift.changes, found.last),
         *(note for history in found.models for note in _habits(history, found.threshold)),
-        *(note for history in found.models for note in _no_longer_listed(history, found.last)),
+        *(note for history in found.models for note in _no_longer_tested(history, found)),
     ]
     return [msgspec.structs.replace(note, number=number) for number, note in enumerate(_joined(every)[:MOST], 1)]
 
@@ -178,11 +178,14 @@ def _pooled(days: Iterable[Day]) -> str:
     return f"{ratio(calling)} calls, {ratio(handling)} used"
 
 
-def _no_longer_listed(history: ModelHistory, last: str) -> Iterator[Note]:
+def _no_longer_tested(history: ModelHistory, found: Overview) -> Iterator[Note]:
     latest = history.latest
-    if latest is None or latest.day == last or not any(day.calling.k for day in history.days):
+    if latest is None or latest.day == found.last or not any(day.calling.k for day in history.days):
         return
     if latest.status is DayStatus.BROKEN:
         return  # the note on its outage says so already
     text = f"Not tested since; {figures(latest)} on its last day."
-    yield _note(history, (DayStatus.NOT_TESTED, "no longer listed"), (latest.day, latest.day), text)
+    # Only a run of all listed models shows that one has left the list.
+    gone = any(line.day > latest.day and line.day not in found.partial_days for line in found.totals)
+    word = "no longer listed" if gone else "not tested"
+    yield _note(history, (DayStatus.NOT_TESTED, word), (latest.day, latest.day), text)

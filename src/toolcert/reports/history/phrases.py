@@ -32,6 +32,7 @@ CHANGE_ROLES = {
     ChangeKind.BEGAN_HANDLING: "good",
     ChangeKind.NEW_MODEL: "unknown",
     ChangeKind.GONE: "cannot",
+    ChangeKind.NOT_TESTED: "unknown",
 }
 _NAMES = "January February March April May June July August September October November December"
 MONTHS = tuple(_NAMES.split())
@@ -101,7 +102,8 @@ def _fit(found: Overview, *, one: bool) -> str:
 
 
 def _what_changed(found: Overview) -> str:
-    moved = [change for change in found.changes if change.kind not in (ChangeKind.NEW_MODEL, ChangeKind.GONE)]
+    standing = (ChangeKind.NEW_MODEL, ChangeKind.GONE, ChangeKind.NOT_TESTED)
+    moved = [change for change in found.changes if change.kind not in standing]
     broken = [change.model for change in moved if change.kind is ChangeKind.NEWLY_BROKEN]
     if broken:
         names = ", ".join(short_name(model) for model in broken[:3])
