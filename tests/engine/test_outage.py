@@ -72,6 +72,15 @@ def test_a_server_that_only_errs_is_borne_ten_times_longer(watch: OutageWatch, c
     assert watch.gone("e") == Skip(kind=SkipKind.OUTAGE, reason="e does not answer any more (nobody there)")
 
 
+def test_a_server_that_refuses_our_settings_is_not_asked_again_and_again(watch: OutageWatch) -> None:
+    """A wrong project stays wrong: no time has to pass."""
+    for _ in range(2):
+        watch.saw(met(FaultKind.CONFIGURATION))
+    assert watch.gone("e") is None
+    watch.saw(met(FaultKind.CONFIGURATION))
+    assert watch.gone("e") == Skip(kind=SkipKind.OUTAGE, reason="e refuses every request (nobody there)")
+
+
 def test_one_answer_forgives_all_errors(watch: OutageWatch, clock: Clock) -> None:
     for clock.now, kind in ((0.0, FaultKind.SERVER_ERROR), (60.0, None), (120.0, FaultKind.SERVER_ERROR)):
         watch.saw(met(kind))

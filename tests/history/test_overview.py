@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from support.histories import GOOD, TELLING, made, stored
+from support.histories import GOOD, TELLING, day_of, made, seen, stored
 from toolcert.core.errors import InputError
 from toolcert.history.changes import ChangeKind
 from toolcert.history.daily_status import DayStatus, size_for, stretches
 from toolcert.history.observation import Observation, StoredRun
 from toolcert.history.overview import matching, overview
 from toolcert.history.store import HistoryStore
+from toolcert.reports.history.notes import notes
 
 NAMES = ["ibm/granite-8b", "meta/llama-70b", "meta/llama-8b"]
 
@@ -60,6 +62,18 @@ def test_a_model_that_left_over_a_weekend_without_runs_is_news_on_the_next_run(t
     """The run before counts, not the day before."""
     found = made(tmp_path, {"left": [GOOD, "-", "-", "-"], "stays": [GOOD, "-", "-", GOOD]})
     assert [(change.model, change.kind) for change in found.changes] == [("left", ChangeKind.GONE)]
+
+
+def test_a_run_of_some_models_does_not_say_that_the_others_left_the_list(tmp_path: Path) -> None:
+    """Whether a model is still listed is known from a run of all models only."""
+    location = stored(str(tmp_path / "h"), {"asked": [GOOD, GOOD], "other": [GOOD, GOOD]})
+    day = day_of(2)
+    chosen = StoredRun(run="chosen", day=day, started_at=1.0, source="probe", partial=True)
+    with HistoryStore(location) as store:
+        store.add(chosen, [msgspec.structs.replace(seen("asked", day, GOOD), run="chosen")])
+        found = overview(store)
+    assert [(change.model, change.kind) for change in found.changes] == [("other", ChangeKind.NOT_TESTED)]
+    assert [(note.models, note.word) for note in notes(found)] == [(("other",), "not tested")]
 
 
 def test_recent_changes_are_those_of_the_last_tested_days_newest_first(tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ async def judgeable(
     if turn.fault is not None:
         raise Concluded(await refused(talk, turn, turn.fault, feature, called))
     if not turn.answer.readable:
-        raise Concluded(failed(unreadable(turn), called=bool(called), handled=False if called else None))
+        # An error inside a 200 is the server's: it does not show that the model cannot call.
+        judged = called or (None if _is_error(turn) else False)
+        raise Concluded(failed(unreadable(turn), called=judged, handled=False if called else None))
     return turn
 
 
@@ -87,6 +89,10 @@ def unreadable(turn: Turn) -> str:
     seen = [one for one in turn.answer.irregularities if one.code == "envelope.not_openai"]
     what = f": {seen[-1].rule}" if seen else ""
     return f"the answer is not a chat completion{what}"
+
+
+def _is_error(turn: Turn) -> bool:
+    return any(one.rule.endswith("with an error") for one in turn.answer.irregularities)
 
 
 def unmeasured(fault: Fault, called: bool | None = None) -> ProbeResult:

@@ -28,6 +28,20 @@ class Section(Value):
     """Markup made by our own templates with autoescape on; it is inserted as it is."""
 
 
+class OwnWords(Value):
+    """What a front door says on the page of a probe run in place of toolcert's verdicts; models are named by id."""
+
+    headline: str
+    lines: tuple[str, ...]
+    rule: str
+    """How its verdicts are reached."""
+    verdicts: dict[str, tuple[str, str]]
+    """Role (good, half, bad, cannot, unknown) and word of each model."""
+    reasons: dict[str, str]
+    totals: dict[str, float | None]
+    """Median seconds of both turns together."""
+
+
 class Extras(Value):
     """Everything optional; a report of a bare summary needs none of it."""
 
@@ -37,6 +51,11 @@ class Extras(Value):
     """Set if the summary was judged again; the rows are then judged again too."""
     not_measured: NotMeasuredAs = NotMeasuredAs.ERROR
     history: Section | None = None
+    order: str = "score"
+    """How the models of a probe run are sorted."""
+    temporary: bool = False
+    """The run folder will be deleted, so the page names no command that needs it."""
+    own_words: OwnWords | None = None
 
 
 NOTHING = Extras()

@@ -10,7 +10,7 @@ import click
 
 from toolcert.core.errors import OutputError
 from toolcert.reports.destinations import OF_A_RUN, STDOUT, check_destinations, check_place, place
-from toolcert.reports.formats import Extras, NotMeasuredAs, Section, formats, write_reports
+from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, Section, formats, write_reports
 from toolcert.settings import Settings
 from toolcert.verification.older_results import Rules
 
@@ -47,7 +47,8 @@ def shows_result(settings: Settings, job: str) -> bool:
 def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Rules | None = None) -> None:
     """Write every report that was asked for; if one cannot be written, the others still are."""
     not_measured = NotMeasuredAs(settings.junit_not_measured)
-    extras = Extras(run=run, not_measured=not_measured, rules=rules, history=_history(job, settings))
+    order = settings.sort if "sort" in settings else NOTHING.order
+    extras = Extras(run=run, not_measured=not_measured, rules=rules, history=_history(job, settings), order=order)
     failed: dict[str, OutputError] = {}
     for name, destination in sorted(destinations(settings, job).items(), key=lambda entry: entry[1] == STDOUT):
         try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import msgspec
 from markupsafe import Markup
 
 from toolcert.core.findings import Severity
@@ -23,7 +25,7 @@ from toolcert.probes.summary.scorecard import (
     Score,
 )
 from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
-from toolcert.reports.formats import NOTHING, Extras
+from toolcert.reports.formats import NOTHING, Extras, OwnWords
 from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.page import TONES, full_title, render
 from toolcert.reports.probe.capability_matrix import Matrix, matrix
@@ -36,6 +38,7 @@ from toolcert.reports.probe.phrases import (
     reproduce,
     score_of,
     still_open,
+    total_seconds,
     verdict_of,
 )
 
@@ -108,13 +111,15 @@ class CauseRow(Value):
     curl: str
 
 
-def cause_rows(summary: ProbeSummary, addresses: dict[str, str]) -> tuple[CauseRow, ...]:
+def cause_rows(summary: ProbeSummary, addresses: dict[str, str], *, kept: bool = True) -> tuple[CauseRow, ...]:
     """All causes, worst first as in the summary."""
     labels = [label_of(summary, model) for model in summary.models]
-    return tuple(_cause_row(summary, cause, addresses, labels) for cause in summary.causes)
+    return tuple(_cause_row(summary, cause, addresses, labels, kept=kept) for cause in summary.causes)
 
 
-def _cause_row(summary: ProbeSummary, cause: Cause, addresses: dict[str, str], labels: list[str]) -> CauseRow:
+def _cause_row(
+    summary: ProbeSummary, cause: Cause, addresses: dict[str, str], labels: list[str], *, kept: bool
+) -> CauseRow:
     kind = kind_of(cause.code)
     names = [visible(name) for name in cause.models]
     hit = set(names)
@@ -132,15 +137,17 @@ def _cause_row(summary: ProbeSummary, cause: Cause, addresses: dict[str, str], l
         affected=tuple(label in hit for label in labels),
         where=visible(f"{example.case}, turn {example.turn + 1}"),
         evidence=shorten(visible(example.evidence), LONGEST_EVIDENCE),
-        curl=_curl(summary, cause),
+        curl=_curl(summary, cause, kept=kept),
     )
 
 
-def _curl(summary: ProbeSummary, cause: Cause) -> str:
+def _curl(summary: ProbeSummary, cause: Cause, *, kept: bool) -> str:
     """The curl line that repeats the example; if it is too long, the command that prints it."""
     line = reproduce(summary, cause.example)
     if len(line) <= LONGEST_CURL:
         return line
+    if not kept:
+        return ""
     return f"toolcert show RUN '{visible(cause.example.case)}'  # {count(len(line))} characters as a curl line"
 
 
@@ -176,6 +183,7 @@ class ModelRow(Value):
     rate: Rate
     call: float | None
     answer: float | None
+    total: float | None
     reason: str
     works: int
     probes: int
@@ -221,6 +229,7 @@ def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
         rate=model.reliability.rate,
         call=model.seconds("call"),
         answer=model.seconds("answer"),
+        total=total_seconds(model),
         reason=shorten(visible(model.reason), LONGEST_REASON),
         works=len(works),
         probes=len(model.cells),
@@ -266,6 +275,13 @@ def _usage(model: ModelSummary) -> str:
 
 PRINTED_MODELS = 12
 """Most models that are printed on paper with all their details."""
+_TITLES = {
+    "score": "Models, best first",
+    "name": "Models by name",
+    "call-time": "Models, fastest call first",
+    "response-time": "Models, fastest answer first",
+    "total-time": "Models, fastest first",
+}
 _ROLES = ("good", "half", "bad", "cannot", "unknown")
 
 
@@ -301,15 +317,26 @@ class ProbePage(Value):
     ranking_note: str
     matrix_note: str
     verdict_note: str
+    order: str
+    """How the models are sorted; the heading and the arrow say so."""
+    title: str
+    total_label: str
+    """Heading of the column of both turns together; empty where it is not shown."""
+    kept: bool
+    """The run can be read again."""
 
 
 def probe_html(summary: ProbeSummary, extras: Extras = NOTHING) -> str:
     """The whole page."""
-    return render("probe.html.j2", page=_page(summary), history=extras.history)
+    return render("probe.html.j2", page=_page(summary, extras), history=extras.history)
 
 
-def _page(summary: ProbeSummary) -> ProbePage:
+def _page(summary: ProbeSummary, extras: Extras) -> ProbePage:
     addresses = anchors(summary)
+    own = extras.own_words
+    rows = model_rows(summary, addresses)
+    if own is not None:
+        rows = tuple(_in_own_words(row, model, own) for row, model in zip(rows, summary.models, strict=True))
     times = [
         value for model in summary.models for line in model.latency for value in (line.p50, line.p95, *line.samples)
     ]
@@ -318,14 +345,14 @@ def _page(summary: ProbeSummary) -> ProbePage:
         run=summary.run,
         toolcert=summary.toolcert,
         kind=f"Tool-calling certificate for {_endpoints(summary)}",
-        headline=visible(summary.headline),
-        lines=tuple(visible(line) for line in summary.lines),
+        headline=visible(own.headline if own else summary.headline),
+        lines=tuple(visible(line) for line in (own.lines if own else summary.lines)),
         threshold=summary.threshold,
-        tally=_tally(summary),
+        tally=_tally(rows),
         facts=facts(summary),
-        models=model_rows(summary, addresses),
+        models=rows,
         matrix=matrix(summary) if len(summary.probes) > 1 else None,
-        causes=cause_rows(summary, addresses),
+        causes=cause_rows(summary, addresses, kept=not extras.temporary),
         states=tuple(state.value for state in CellState),
         codes=tuple(sorted({cause.code for cause in summary.causes})),
         scale=LogScale.around(times),
@@ -334,7 +361,25 @@ def _page(summary: ProbeSummary) -> ProbePage:
         causes_note=_causes_note(summary),
         ranking_note=ranking_note(summary),
         matrix_note=matrix_note(summary),
-        verdict_note=verdict_note(summary),
+        verdict_note=own.rule if own else verdict_note(summary),
+        order=extras.order,
+        title=_TITLES[extras.order],
+        total_label="Total, s" if own else "Call + answer, s" if extras.order == "total-time" else "",
+        kept=not extras.temporary,
+    )
+
+
+def _in_own_words(row: ModelRow, model: ModelSummary, own: OwnWords) -> ModelRow:
+    """The row as a front door tells it; its caveat belongs to toolcert's verdict and goes."""
+    role, word = own.verdicts[model.model]
+    return msgspec.structs.replace(
+        row,
+        role=role,
+        word=word,
+        caveat="",
+        data=_data(row.label, word, model),
+        reason=shorten(visible(own.reasons[model.model]), LONGEST_REASON),
+        total=own.totals[model.model],
     )
 
 
@@ -342,8 +387,8 @@ def _endpoints(summary: ProbeSummary) -> str:
     return "one endpoint" if len(summary.endpoints) == 1 else plural(len(summary.endpoints), "endpoint")
 
 
-def _tally(summary: ProbeSummary) -> tuple[Standing, ...]:
-    counted = Counter(verdict_of(model) for model in summary.models)
+def _tally(rows: Sequence[ModelRow]) -> tuple[Standing, ...]:
+    counted = Counter((row.role, row.word) for row in rows)
     standings = [Standing(role=role, word=word, number=number) for (role, word), number in counted.items()]
     return tuple(sorted(standings, key=lambda standing: _ROLES.index(standing.role)))
 

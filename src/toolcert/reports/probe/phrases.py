@@ -128,11 +128,16 @@ def in_order(summary: ProbeSummary, order: str) -> ProbeSummary:
     return msgspec.structs.replace(summary, models=tuple(sorted(summary.models, key=key)))
 
 
-def _by_time(*labels: str) -> Callable[[ModelSummary], tuple[bool, float]]:
+def total_seconds(model: ModelSummary) -> float | None:
+    """The median of the call plus that of the answer; None where one was not measured."""
+    call, answer = model.seconds("call"), model.seconds("answer")
+    return None if call is None or answer is None else call + answer
+
+
+def _by_time(time_of: Callable[[ModelSummary], float | None]) -> Callable[[ModelSummary], tuple[bool, float]]:
     def key(model: ModelSummary) -> tuple[bool, float]:
-        times = [model.seconds(label) for label in labels]
-        known = [time for time in times if time is not None]
-        return len(known) < len(times), sum(known)
+        time = time_of(model)
+        return time is None, time or 0.0
 
     return key
 
@@ -143,9 +148,9 @@ def _by_name(model: ModelSummary) -> tuple[str, str]:
 
 _KEYS: Mapping[str, Callable[[ModelSummary], tuple[object, ...]]] = {
     "name": _by_name,
-    "call-time": _by_time("call"),
-    "response-time": _by_time("answer"),
-    "total-time": _by_time("call", "answer"),
+    "call-time": _by_time(lambda model: model.seconds("call")),
+    "response-time": _by_time(lambda model: model.seconds("answer")),
+    "total-time": _by_time(total_seconds),
 }
 
 
