@@ -175,7 +175,7 @@ def test_a_report_that_cannot_be_written_keeps_no_other_from_it_and_the_way_back
     assert "cannot write taken: Is a directory" in done.stderr
     assert f"`toolcert report {probe_run} --html FILE` writes it again from the run" in done.stderr
     assert "space" not in done.stderr
-    assert json.loads(Path("report.json").read_text())["format"] == "toolcert.probe/1"
+    assert json.loads(Path("report.json").read_text())["format"] == "toolcert.probe/2"
 
 
 @pytest.mark.parametrize("command", [["report"], ["verify", "--from"], ["compare", "--vendor", "{}", "--baseline"]])

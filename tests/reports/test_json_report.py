@@ -15,7 +15,7 @@ from toolcert import Endpoint, ProbeOptions, probe
 from toolcert.comparison.result import Comparison
 from toolcert.reports.formats import NOTHING, Extras, render
 from toolcert.reports.history.json import history_json
-from toolcert.reports.json_schemas import REPORTS
+from toolcert.reports.json_schemas import REPORTS, file_name
 from toolcert.simulate import Vendor
 from toolcert.verification.summary.tally import summarise
 
@@ -23,7 +23,7 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "schemas"
 
 
 def published(job: str) -> dict[str, Any]:
-    return json.loads((SCHEMAS / f"{job}-1.json").read_text())
+    return json.loads((SCHEMAS / file_name(job)).read_text())
 
 
 def validated(job: str, summary: Any, extras: Extras = NOTHING) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def real_probe(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_a_real_probe_report_satisfies_its_schema(real_probe: Any) -> None:
     report = validated("probe", real_probe)
-    assert report["format"] == "toolcert.probe/1"
+    assert report["format"] == "toolcert.probe/2"
     assert len(report["summary"]["models"]) == 3
 
 
@@ -63,7 +63,7 @@ def test_schemas_are_valid_and_refuse_other_formats(job: str, real_probe: Any, c
     schema = published(job)
     Draft202012Validator.check_schema(schema)
     checker = Draft202012Validator(schema)
-    assert not checker.is_valid({"format": f"toolcert.{job}/2", "summary": {}})
+    assert not checker.is_valid({"format": f"toolcert.{job}/{REPORTS[job].version + 1}", "summary": {}})
     other = "compare" if job != "compare" else "probe"
     assert not checker.is_valid(json.loads(render(other, "json", comparison if other == "compare" else real_probe)))
 

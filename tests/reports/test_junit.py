@@ -39,7 +39,7 @@ def test_a_case_per_model_and_probe() -> None:
     summary = probe_summary(4)
     root = parsed("probe", summary)
     assert root.tag == "testsuites"
-    assert [len(suite) for suite in root] == [len(summary.probes)] * 4
+    assert [len(suite) for suite in root] == [1 + len(summary.probes)] * 4
     assert_sums_hold(root)
 
 
@@ -54,7 +54,7 @@ def outcome_of(cell: Cell, threshold: float) -> str:
 def test_every_cell_ends_as_its_state_says() -> None:
     summary = probe_summary(6)
     cells = [cell for model in summary.models for cell in model.cells]
-    cases = list(parsed("probe", summary).iter("testcase"))
+    cases = [case for case in parsed("probe", summary).iter("testcase") if case.get("name") != "verdict"]
     ends = [next((tag for tag in TAGS if case.find(tag) is not None), "passed") for case in cases]
     assert ends == [outcome_of(cell, summary.threshold) for cell in cells]
     assert set(ends) == {"passed", "failure", "error", "skipped"}
@@ -73,6 +73,17 @@ def test_not_measured_is_an_error_or_skipped_by_choice() -> None:
 def test_failures_say_why() -> None:
     failure = next(parsed("probe", probe_summary(6)).iter("failure"))
     assert "the tool result is not in the answer" in (failure.get("message") or "")
+
+
+def test_a_verdict_that_is_not_good_fails_with_its_reason() -> None:
+    """Passes, partial, fails, unsupported without having been asked, not measured."""
+    cases = [case for case in parsed("probe", probe_summary(5)).iter("testcase") if case.get("name") == "verdict"]
+    ends = [next((tag for tag in TAGS if case.find(tag) is not None), "passed") for case in cases]
+    assert ends == ["passed", "failure", "failure", "skipped", "error"]
+    assert [failure.get("message") for case in cases for failure in case.iter("failure")] == [
+        "partial: Calls, does not use the result",
+        "fails: Calls, does not use the result",
+    ]
 
 
 def test_a_case_per_row_of_a_verify_run(verify_run: Path) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from toolcert.simulate import Vendor
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS: list[dict[str, Any]] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
@@ -18,15 +21,18 @@ FAKE = '#!/bin/sh\nfor word in "$@"; do echo "[$word]"; done\nfor last; do :; do
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not on the PATH")
 
 
-def run_step(arguments: str, folder: Path, summary: str = "true") -> subprocess.CompletedProcess[str]:
+def run_step(
+    arguments: str, folder: Path, summary: str = "true", script: str = FAKE
+) -> subprocess.CompletedProcess[str]:
     """The last step with a toolcert that prints its words, writes its last one as a file, and fails."""
     program = folder / "toolcert"
-    program.write_text(FAKE)
+    program.write_text(script)
     program.chmod(0o755)
     environment = os.environ | {
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "RUNNER_TEMP": str(folder),
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
         "ARGUMENTS": arguments,
         "SUMMARY": summary,
     }
@@ -52,3 +58,14 @@ def test_the_locked_dependencies_are_installed() -> None:
     install = next(step["run"] for step in STEPS if step.get("name") == "Install toolcert")
     assert "--require-hashes" in install
     assert (ROOT / "requirements" / "runtime.txt").exists()
+
+
+@pytest.mark.parametrize("asked", ["", " --json own.json", " --json=own.json --yes"])
+def test_the_verdict_is_an_output_of_the_step(tmp_path: Path, asked: str) -> None:
+    """Read from the JSON report, wherever the user wants it."""
+    with Vendor(models=["faithful", "fault:stream.cut"]) as vendor:
+        real = f'#!/bin/sh\nexec "{sys.executable}" -m toolcert "$@"\n'
+        arguments = f"probe {vendor.url} --suite agent -n 2 --fail-under 90 --output run{asked}"
+        done = run_step(arguments, tmp_path, script=real)
+    assert done.returncode == 1, done.stderr
+    assert (tmp_path / "outputs").read_text() == "verdict=partial\n"

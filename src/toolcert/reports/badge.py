@@ -26,7 +26,7 @@ WORD_COLORS = {
 
 def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
     """How many models are fit, of those that could be asked."""
-    asked = [model for model in summary.models if model.counts.total > model.counts.skipped]
+    asked = [model for model in summary.models if model.asked]
     fit = sum(model.verdict.good for model in asked)
     if summary.nothing_measured or not asked:
         return badge("not measured", "lightgrey")

@@ -23,13 +23,16 @@ class Report(Value):
 
     intervals: ClassVar[bool] = False
     """Whether each rate is written with `low` and `high`; version 1 of some formats has only its counts."""
+    version: ClassVar[int] = 1
+    """Version of the format; a change that breaks readers gets the next one."""
 
 
 class ProbeReport(Report):
     """The report of a probe run: name and version of the format, then the summary."""
 
     intervals = True
-    format: Literal["toolcert.probe/1"]
+    version = 2
+    format: Literal["toolcert.probe/2"]
     summary: ProbeSummary
 
 
@@ -43,7 +46,7 @@ class VerifyReport(Report):
 
 def probe_json(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
     """The report of a probe run."""
-    return pretty(ProbeReport(format="toolcert.probe/1", summary=summary))
+    return pretty(ProbeReport(format="toolcert.probe/2", summary=summary))
 
 
 def verify_json(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers

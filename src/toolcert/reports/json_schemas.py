@@ -21,6 +21,11 @@ REPORTS: Mapping[str, type[Report]] = {
 _BOUND = {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None}
 
 
+def file_name(job: str) -> str:
+    """The file of a job's schema, with the version of its format."""
+    return f"{job}-{REPORTS[job].version}.json"
+
+
 def schema(job: str) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a job's report; every field is required, because every field is written."""
     report = REPORTS[job]
@@ -32,7 +37,7 @@ def schema(job: str) -> dict[str, Any]:
             definition["required"] = list(definition["properties"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{SCHEMA_HOME}{job}-1.json",
+        "$id": f"{SCHEMA_HOME}{file_name(job)}",
         "title": f"toolcert {job} report",
         **made,
     }

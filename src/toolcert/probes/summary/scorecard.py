@@ -10,7 +10,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.statistics import PROBE_THRESHOLD, Certainty, Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
-from toolcert.core.verdict import Verdict
+from toolcert.core.verdict import Verdict, Word
 
 
 class Counts(Value):
@@ -196,6 +196,11 @@ class ModelSummary(Value):
     declares_tools: bool | None = None
     """What the endpoint's listing says about tool calling, where it says anything."""
 
+    @property
+    def asked(self) -> bool:
+        """Whether a request was sent; a model that cannot chat is listed without."""
+        return self.counts.total > self.counts.skipped
+
     def seconds(self, label: str) -> float | None:
         """Median seconds of one kind of turn."""
         return next((latency.p50 for latency in self.latency if latency.label == label), None)
@@ -252,6 +257,8 @@ class ProbeSummary(Value):
     started_at: float
     headline: str
     """The main conclusion, as one sentence."""
+    verdict: Word = Word.NOT_MEASURED
+    """The worst of the models that were asked."""
     lines: tuple[str, ...] = ()
     """What to know next: the fault to know about, the best choice, the fastest."""
     finished_at: float | None = None

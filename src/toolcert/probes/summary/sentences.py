@@ -233,8 +233,7 @@ def _lesser_verdicts(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
     if gates.require is None:
         return
     for model in summary.models:
-        asked = model.counts.total > model.counts.skipped
-        if asked and not model.verdict.allowing(gates.allow).meets(gates.require):
+        if model.asked and not model.verdict.allowing(gates.allow).meets(gates.require):
             name = _name(model, several=len(summary.endpoints) > 1)
             yield f"{name} {_said(model)}; {gates.require} is required."
 

@@ -13,7 +13,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
-from toolcert.core.verdict import Verdict, Word
+from toolcert.core.verdict import Verdict, Word, worst
 from toolcert.diagnose import kind_of
 from toolcert.probes.registry import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
@@ -204,6 +204,7 @@ class Summariser:
             run=self._manifest.run,
             toolcert=self._manifest.toolcert,
             started_at=self._manifest.started_at,
+            verdict=worst(model.verdict.word for model in models if model.asked),
             headline=incomplete_words(models) + headline(models, totals),
             lines=(
                 *unreachable_lines(self._manifest.unreachable),

@@ -9,6 +9,7 @@ from toolcert.reports.formats import NOTHING, Extras
 COLUMNS = (
     "endpoint",
     "model",
+    "verdict",
     "probe",
     "group",
     "state",
@@ -41,6 +42,7 @@ def _line(model: ModelSummary, cell: Cell) -> tuple[object, ...]:
     return (
         model.endpoint,
         model.model,
+        model.verdict.word.value,
         cell.probe,
         cell.group,
         cell.state.value,

@@ -30,6 +30,7 @@ from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.page import TONES, full_title, render
 from toolcert.reports.probe.capability_matrix import Matrix, matrix
 from toolcert.reports.probe.phrases import (
+    ROLES,
     caveat_of,
     cost_of,
     dollars,
@@ -48,6 +49,8 @@ def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
     totals = summary.totals
     missing = totals.counts.not_measured
     cases = max(1, totals.counts.total)
+    coverage = [model.verdict.coverage for model in summary.models]
+    planned = sum(one.planned for one in coverage)
     pairs = (
         ("Endpoint", ", ".join(visible(line.base_url or line.name) for line in summary.endpoints)),
         ("Measured", datetime.fromtimestamp(summary.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")),
@@ -56,6 +59,7 @@ def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
         ("Requests sent", count(totals.usage.requests)),
         ("Tokens in, out", f"{count(totals.usage.tokens_in)}, {count(totals.usage.tokens_out)}"),
         ("Cost", cost_of(summary)),
+        ("Coverage", f"{count(sum(one.measured for one in coverage))} of {count(planned)} cases" if planned else ""),
         ("Not measured", f"{count(missing)} ({percent(missing / cases)})"),
         ("Wall time", "" if totals.seconds is None else duration(totals.seconds)),
     )
@@ -83,7 +87,9 @@ def verdict_note(summary: ProbeSummary) -> str:
     shown = f" Points: {parts}." if parts and len(weights) <= 8 else ""
     return (
         "Certified: every probe is proven to reach the threshold. Passes: every probe reaches it, in too few runs "
-        f"for a proof. Partial: works, except for what is named. Fails: a core probe is below the threshold.{shown}"
+        "for a proof. Partial: works, except for what is named; an error that was seen twice is never outvoted. "
+        "Undecided: more runs are needed, or fewer than 95 % of the cases were measured. "
+        f"Fails: a core probe is below the threshold. The score stands beside the verdict.{shown}"
     )
 
 
@@ -185,6 +191,9 @@ class ModelRow(Value):
     answer: float | None
     total: float | None
     reason: str
+    exemptions: tuple[str, ...]
+    """What does not work, or keeps the verdict from being better."""
+    coverage: str
     works: int
     probes: int
     works_by_group: tuple[tuple[str, str], ...]
@@ -231,6 +240,8 @@ def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
         answer=model.seconds("answer"),
         total=total_seconds(model),
         reason=shorten(visible(model.reason), LONGEST_REASON),
+        exemptions=tuple(shorten(visible(one.text), LONGEST_REASON) for one in model.verdict.exemptions),
+        coverage=_coverage(model),
         works=len(works),
         probes=len(model.cells),
         works_by_group=_by_group(works),
@@ -238,6 +249,11 @@ def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
         latency=tuple(line for line in model.latency if line.count),
         usage=_usage(model),
     )
+
+
+def _coverage(model: ModelSummary) -> str:
+    coverage = model.verdict.coverage
+    return f"{count(coverage.measured)} of {count(coverage.planned)} cases measured" if coverage.planned else ""
 
 
 def _data(label: str, word: str, model: ModelSummary) -> Markup:
@@ -282,7 +298,6 @@ _TITLES = {
     "response-time": "Models, fastest answer first",
     "total-time": "Models, fastest first",
 }
-_ROLES = ("good", "half", "bad", "cannot", "unknown")
 
 
 class Standing(Value):
@@ -388,9 +403,10 @@ def _endpoints(summary: ProbeSummary) -> str:
 
 
 def _tally(rows: Sequence[ModelRow]) -> tuple[Standing, ...]:
-    counted = Counter((row.role, row.word) for row in rows)
-    standings = [Standing(role=role, word=word, number=number) for (role, word), number in counted.items()]
-    return tuple(sorted(standings, key=lambda standing: _ROLES.index(standing.role)))
+    counted = Counter(row.word for row in rows)
+    return tuple(
+        Standing(role=ROLES[word], word=word.text, number=counted[word.text]) for word in Word if counted[word.text]
+    )
 
 
 def _causes_note(summary: ProbeSummary) -> str:

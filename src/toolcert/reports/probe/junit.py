@@ -1,7 +1,8 @@
-"""A probe run as JUnit: a suite per model, a case per probe."""
+"""A probe run as JUnit: a suite per model, with a case for its verdict and one for each probe."""
 
 from __future__ import annotations
 
+from toolcert.core.verdict import Word
 from toolcert.probes.summary.scorecard import Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
@@ -22,7 +23,23 @@ def _unreachable(name: str, reason: str, extras: Extras) -> Case:
 
 def _cases(summary: ProbeSummary, model: ModelSummary, extras: Extras) -> list[Case]:
     label = label_of(summary, model)
-    return [_case(label, cell, summary.threshold, extras) for cell in model.cells]
+    return [_verdict(label, model, extras), *(_case(label, cell, summary.threshold, extras) for cell in model.cells)]
+
+
+def _verdict(label: str, model: ModelSummary, extras: Extras) -> Case:
+    """A case for the verdict: every probe may pass while a reproduced error keeps the verdict from being good."""
+    tag = None if model.verdict.good else _verdict_tag(model, extras)
+    message = "" if tag is None else model.verdict.sentence
+    return Case(classname=label, name="verdict", tag=tag, message=message)
+
+
+def _verdict_tag(model: ModelSummary, extras: Extras) -> Tag:
+    if not model.asked and model.verdict.word is Word.UNSUPPORTED:
+        return Tag.SKIPPED  # a model that cannot chat was not asked
+    uncovered = model.verdict.word is Word.UNDECIDED and not model.verdict.coverage.enough
+    if uncovered or model.verdict.word is Word.NOT_MEASURED:
+        return Tag(extras.not_measured.value)
+    return Tag.FAILURE
 
 
 def _case(label: str, cell: Cell, threshold: float, extras: Extras) -> Case:
