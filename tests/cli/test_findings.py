@@ -25,7 +25,7 @@ def test_all_codes_are_listed_with_severity_and_title() -> None:
 
 def test_one_area_is_listed_alone() -> None:
     lines = [line.split()[0] for line in run("usage").stdout.splitlines() if line.startswith("  ")]
-    assert lines == ["usage.arithmetic", "usage.prompt_tokens_differ"]
+    assert lines == ["usage.arithmetic", "usage.missing", "usage.prompt_tokens_differ"]
 
 
 @pytest.mark.parametrize("code", ["finish.stop_with_calls", "nondeterministic", "FINISH.Stop_With_Calls"])

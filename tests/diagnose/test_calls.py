@@ -48,7 +48,7 @@ def test_missing_id(call_id: Any) -> None:
 
 
 def test_same_id_in_one_answer() -> None:
-    (finding,) = found(asked(), called(call(id="x"), call(id="x")))
+    (finding,) = found(asked(), called(call(id="x"), call("get_time", "{}", id="x")))
     assert (finding.code, finding.severity, finding.call) == ("call.id_duplicate", Severity.ERROR, 1)
 
 

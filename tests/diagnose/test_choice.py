@@ -39,7 +39,7 @@ def test_a_choice_of_another_form_is_not_judged() -> None:
 
 
 def test_several_calls_where_one_was_allowed() -> None:
-    reply = called(call(id="a"), call(id="b"))
+    reply = called(call(id="a"), call("get_time", "{}", id="b"))
     assert codes(asked(parallel_tool_calls=False), reply) == ["parallel.flag_ignored"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.answers import asked, call, called, codes, said
+from diagnose.answers import WEATHER, asked, call, called, codes, said
 from toolcert.core.replies import CallsField, Reply
 from toolcert.core.requests import Request, tool, user
 
@@ -14,7 +14,7 @@ FAITHFUL: dict[str, tuple[Request, Reply]] = {
     "a call": (asked(), called()),
     "a call with text beside it": (asked(), called(content="Let me look that up.")),
     "two calls": (asked(), called(call(id="call_a"), call("get_time", "{}", id="call_b"))),
-    "the same tool twice": (asked(), called(call(id="call_a"), call(id="call_b"))),
+    "the same tool twice": (asked(), called(call(id="call_a"), call(arguments='{"city": "Rome"}', id="call_b"))),
     "a streamed call": (asked(**USAGE_ASKED), called(streamed=True)),
     "words": (asked(), said("It is sunny in Tokyo.")),
     "words with an explicit null for calls": (asked(), said("Sunny.", calls_field=CallsField.NULL)),
@@ -24,7 +24,13 @@ FAITHFUL: dict[str, tuple[Request, Reply]] = {
     "stop under a named choice": (asked(tool_choice=NAMED), called(finish_reason="stop")),
     "an honest cut inside arguments": (asked(), called(call(arguments='{"city": "To'), finish_reason="length")),
     "an honest cut before a required call": (asked(tool_choice="required"), said("Well,", finish_reason="length")),
-    "a filtered answer": (asked(tool_choice="required"), said("", finish_reason="content_filter")),
+    "a tool without arguments twice": (asked(), called(call("get_time", "{}", id="a"), call("get_time", "{}", id="b"))),
+    "a legacy function_call that was asked for": (asked(tools=None, functions=[WEATHER["function"]]), said("Hi.")),
+    "an honest cut at the limit": (asked(max_tokens=12), said("Well,", finish_reason="length")),
+    "a full context window": (
+        asked(max_tokens=900),
+        said("Well,", finish_reason="length", usage={"prompt_tokens": 4000, "completion_tokens": 96}),
+    ),
     "required, obeyed": (asked(tool_choice="required"), called()),
     "none, obeyed": (asked(tool_choice="none"), said("I would call get_weather for that.")),
     "one call where one is allowed": (asked(parallel_tool_calls=False), called()),

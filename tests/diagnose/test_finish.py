@@ -63,3 +63,25 @@ def test_evidence_names_reason_and_arguments() -> None:
     assert finding.severity is Severity.ERROR
     assert finding.call == 0
     assert finding.evidence == 'finish_reason "tool_calls", arguments "{\\"city\\": \\"Tok"'
+
+
+def test_length_long_before_the_limit_is_false() -> None:
+    """Cut arguments under a false `length` are an error; a whole call is only said to be cut."""
+    (cut,) = found(asked(max_tokens=600), called(call(arguments=CUT), finish_reason="length"))
+    (whole,) = found(asked(max_tokens=600), called(finish_reason="length"))
+    assert (cut.code, cut.severity) == ("finish.length_false", Severity.ERROR)
+    assert (whole.code, whole.severity) == ("finish.length_false", Severity.WARNING)
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": 10}, {"prompt_tokens": 10, "completion_tokens": 400}])
+def test_length_is_believed_where_the_count_does_not_speak_against_it(usage) -> None:
+    reply = said("Well,", finish_reason="length", usage=usage)
+    assert "finish.length_false" not in codes(asked(max_tokens=600), reply)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "content_filter: RECITATION", "SAFETY", "sensitive"])
+def test_a_filtered_answer_is_no_fault_of_the_model(reason: str) -> None:
+    standing = [
+        one for one in found(asked(tool_choice="required"), said("", finish_reason=reason)) if not one.because_of
+    ]
+    assert [(one.code, one.severity) for one in standing] == [("finish.filtered", Severity.NOTE)]

@@ -75,3 +75,17 @@ def test_a_deployment_may_have_any_name(url: str, expected: list[str]) -> None:
     exchange = Exchange(request=asked(model="prod-chat"), status=200, url=url)
     found = examine(exchange, said("Hi.", model="gpt-4o-2024-08-06"))
     assert [finding.code for finding in found] == expected
+
+
+ALIASES = [
+    ("anthropic/claude-haiku-4.5", "anthropic/claude-4.5-haiku-20251001"),
+    ("grok-4-fast", "grok-4-fast-reasoning"),
+    ("grok-3-mini", "grok-3-mini-high"),
+    ("moonshotai/Kimi-K2-Instruct-0905:groq", "moonshotai/kimi-k2-instruct-0905"),
+    ("llama-3.3-70b", "Llama-3.3-70B-Instruct"),
+]
+
+
+@pytest.mark.parametrize(("asked_for", "answered"), ALIASES)
+def test_a_routed_or_configured_name_of_the_same_model_is_only_a_note(asked_for: str, answered: str) -> None:
+    assert codes(asked(model=asked_for), said("Hi.", model=answered)) == ["identity.alias"]

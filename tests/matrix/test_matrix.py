@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import Finding, codes_of
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
 from toolcert.core.targets import EndpointSpec, Timeouts
@@ -71,9 +72,21 @@ def asked_as(situation: Situation, opening: str) -> Situation:
     return Situation(name=situation.name, body={**situation.body, "messages": messages})
 
 
+def found(exchange: Exchange) -> tuple[Finding, ...]:
+    return examine(exchange, None if exchange.fault is not None else read_reply(exchange))
+
+
 def codes(exchange: Exchange) -> set[str]:
-    reply = None if exchange.fault is not None else read_reply(exchange)
-    return {finding.code for finding in examine(exchange, reply)}
+    return set(codes_of(found(exchange)))
+
+
+def folded(findings: Iterable[Finding]) -> set[tuple[str, str | None]]:
+    """What follows from another finding, with the code of that one."""
+    return {(one.code, one.because_of) for one in findings if one.because_of is not None}
+
+
+def companions(fault: Fault) -> set[tuple[str, str]]:
+    return {(code, fault.code) for code in fault.companions}
 
 
 async def probed(vendor: Vendor, model: str, probe: str) -> Record:
@@ -93,9 +106,11 @@ async def test_a_faithful_vendor_yields_nothing(vendor: Vendor, situation: Situa
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("fault", SHOWN_BY_ONE_ANSWER, ids=[fault.code for fault in SHOWN_BY_ONE_ANSWER])
 async def test_one_answer_shows_exactly_the_fault(vendor: Vendor, fault: Fault, mode: Mode) -> None:
-    """In the modes the fault does not touch, the same vendor is faithful."""
-    expected = {fault.code, *fault.companions} if mode in fault.modes else set()
-    assert codes(await answer(vendor, fault.model, fault.situation, mode)) == expected
+    """Its finding is alone, or the others are folded under it; in modes it does not touch, the vendor is faithful."""
+    findings = found(await answer(vendor, fault.model, fault.situation, mode))
+    touched = mode in fault.modes
+    assert set(codes_of(findings)) == ({fault.code} if touched else set())
+    assert folded(findings) == (companions(fault) if touched else set())
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.model for variant in VARIANTS])
@@ -110,7 +125,8 @@ async def test_a_probe_shows_exactly_the_fault(fault: Fault) -> None:
     assert fault.probe is not None
     with Vendor(models=[fault.model]) as vendor:
         record = await probed(vendor, fault.model, fault.probe)
-    assert set(record.codes) == {fault.code, *fault.companions}, record.reason
+    assert set(record.codes) == {fault.code}, record.reason
+    assert folded(record.detail.findings) == companions(fault)
 
 
 @pytest.mark.parametrize("mode", Mode)

@@ -73,7 +73,7 @@ async def test_keys_and_limits_are_never_anyones_failure(status: int) -> None:
 
 async def test_an_answer_cut_by_our_own_limit_is_not_measured() -> None:
     def script(_: Received) -> Answer:
-        answer = completion("Let me think about the weather for a while, because")
+        answer = completion("Let me think about the weather for a while, because", usage=None)
         answer.body["choices"][0]["finish_reason"] = "length"
         return answer
 

@@ -109,7 +109,7 @@ def test_the_probes_of_the_specification_are_all_there() -> None:
         "schema_ladder many_tools",
         "conversation": "tool_error empty_result swapped_results null_content wrong_id foreign_ids "
         "malformed_history reasoning_back injected_result",
-        "server": "model_listing unknown_model error_shapes usage repeatability",
+        "server": "model_listing unknown_model error_shapes usage tools_in_prompt repeatability",
     }
     found = {group: [probe.name for probe in all_probes() if probe.group == group] for group in expected}
     assert found == {group: names.split() for group, names in expected.items()}

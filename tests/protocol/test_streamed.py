@@ -184,9 +184,9 @@ def test_what_comes_after_the_end_is_noted() -> None:
     assert "after the end marker" in evidence(read(stream(*TEXT, STOP, end=DONE + event(STOP))))
 
 
-def test_content_after_the_finish_reason_is_noted() -> None:
+def test_content_after_the_finish_reason_is_out_of_order() -> None:
     reply = read(stream(*TEXT, STOP, chunk({"content": "!"})))
-    assert (reply.content, codes(reply)) == ("Hello!", ["stream.framing"])
+    assert (reply.content, codes(reply)) == ("Hello!", ["stream.order"])
 
 
 # ---- indexes ---------------------------------------------------------------------------------------
@@ -545,3 +545,36 @@ def test_a_completions_stream_is_text() -> None:
     chunks = [chunk(choices=[choice]) for choice in [*texts, {"index": 0, "text": "", "finish_reason": "stop"}]]
     reply = read(stream(*chunks), kind=RequestKind.COMPLETIONS)
     assert (reply.content, reply.finish_reason, codes(reply)) == ("<tool_call>", "stop", [])
+
+
+# ---- order and repetition --------------------------------------------------------------------------
+
+
+def test_arguments_before_the_name_of_their_call_are_out_of_order() -> None:
+    head, *rest = weather()
+    reply = read(call_stream(rest[0], head, *rest[1:]))
+    assert (codes(reply), arguments(reply)) == (["stream.order"], ['{"city":"Paris"}'])
+
+
+def test_two_pieces_of_the_arguments_that_changed_places_are_out_of_order() -> None:
+    head, *_ = weather()
+    parts = [calls(piece(0, arguments=text)) for text in ('{"ci', '"Pa', 'ty":', 'ris"}')]
+    assert codes(read(call_stream(head, *parts))) == ["stream.order"]
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content"])
+def test_pieces_that_repeat_all_before_them_are_cumulative(field: str) -> None:
+    texts = ["I", "I am", "I am here", "I am here now"]
+    reply = read(stream(FIRST, *(chunk({field: text}) for text in texts), STOP))
+    assert codes(reply) == ["stream.cumulative"]
+
+
+def test_arguments_that_repeat_all_before_them_are_cumulative() -> None:
+    head, *_ = weather()
+    texts = ['{"ci', '{"city":', '{"city":"Par', '{"city":"Paris"}']
+    assert codes(read(call_stream(head, *(calls(piece(0, arguments=text)) for text in texts)))) == ["stream.cumulative"]
+
+
+def test_a_text_that_begins_with_equal_letters_is_not_cumulative() -> None:
+    assert codes(read(stream(*(chunk({"content": text}) for text in ("ha", "ha", "ha", "ha", "!")), STOP))) == []
+    assert codes(read(stream(*(chunk({"content": text}) for text in ("a", "ab", "x", "abc")), STOP))) == []

@@ -50,7 +50,9 @@ def in_turn(*answers: Answer) -> Script:
 def completion(content: str = "hello", **fields: Any) -> Answer:
     """A regular chat completion."""
     choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-    return Answer({"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], **fields})
+    usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+    body = {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    return Answer(body | fields)
 
 
 def refusal(status: int, message: str, **fields: Any) -> Answer:

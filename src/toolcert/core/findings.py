@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from toolcert.core.values import Value
@@ -40,6 +41,13 @@ class Finding(Value):
     """Which exchange of the case showed it (0-based)."""
     call: int | None = None
     """Which call of the answer, where it concerns one (0-based)."""
+    because_of: str | None = None
+    """The code of the finding that it follows from: it is shown under that one and counted nowhere."""
+
+
+def codes_of(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The codes of the findings that follow from no other, each once."""
+    return tuple(dict.fromkeys(one.code for one in findings if one.because_of is None))
 
 
 class FindingKind(Value):

@@ -104,7 +104,7 @@ class Record(Value):
     cause: str = ""
     """The reason without what only this case met, where that is less: cases are counted by it."""
     codes: tuple[str, ...] = ()
-    """The codes of its findings, each once, errors first."""
+    """The codes of its findings, each once, errors first; without those that follow from another (see `Finding`)."""
     at: float = 0.0
     """Unix time the case finished."""
     probe: ProbeFacts | None = None

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcert.core.exchanges import Exchange
-from toolcert.core.findings import Finding
+from toolcert.core.findings import Finding, Severity
 from toolcert.core.replies import Reply
 from toolcert.diagnose.checks.registry import View, checks_for, finding
 from toolcert.diagnose.checks.transport import transport_finding
+from toolcert.diagnose.consequences import fold
 from toolcert.diagnose.judgement import CallJudgement, judge_calls
+
+_HARMLESS = frozenset({("stream.framing", "role")})
+"""Departures that clients live with, and that many vendors send: the role in every chunk."""
 
 
 def examine(
@@ -31,15 +35,18 @@ def examine(
 
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then by code, turn and call; each fact once."""
-    return tuple(sorted(dict.fromkeys(findings), key=_rank))
+    """Errors first, then by code, turn and call; each fact once, and each consequence behind its cause."""
+    told = fold(dict.fromkeys(findings))
+    severities = {one.code: one.severity for one in reversed(told)}
+    return tuple(sorted(told, key=lambda one: _rank(one, severities)))
 
 
 def _noticed_by_reader(reply: Reply) -> Iterator[Finding]:
     """What the reader noted; of an answer that is not of the protocol at all, only that."""
     for irregularity in reply.irregularities:
         if reply.readable or irregularity.code == "envelope.not_openai":
-            yield finding(irregularity.code, irregularity.evidence)
+            severity = Severity.NOTE if (irregularity.code, irregularity.rule) in _HARMLESS else None
+            yield finding(irregularity.code, irregularity.evidence, severity=severity)
 
 
 def _noticed_by_checks(view: View) -> Iterator[Finding]:
@@ -48,5 +55,8 @@ def _noticed_by_checks(view: View) -> Iterator[Finding]:
             yield finding(evidence.code or kind.code, evidence.text, call=evidence.call, severity=evidence.severity)
 
 
-def _rank(finding: Finding) -> tuple[int, str, int, int]:
-    return finding.severity.rank, finding.code, finding.turn, -1 if finding.call is None else finding.call
+def _rank(finding: Finding, severities: dict[str, Severity]) -> tuple[int, str, bool, str, int, int]:
+    first = finding.because_of or finding.code
+    weight = severities.get(first, finding.severity).rank if finding.because_of else finding.severity.rank
+    call = -1 if finding.call is None else finding.call
+    return weight, first, finding.because_of is not None, finding.code, finding.turn, call

@@ -6,7 +6,7 @@ Every departure from the protocol is noted.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any, TypeAlias
 
 import msgspec
@@ -14,10 +14,10 @@ from msgspec import UNSET
 
 from toolcert.core.excerpt import shown
 from toolcert.core.replies import CallsField, Reply, ToolCall
-from toolcert.core.requests import RequestKind
+from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject
 from toolcert.protocol.chunk import WRONG_CALLS, Chunk, Delta, Function, Identity, Piece, StreamChoice
-from toolcert.protocol.irregularity import Notices
+from toolcert.protocol.irregularity import Notices, leaves_nothing, legacy_call
 from toolcert.protocol.unicode import NOT_JSON, joined
 
 Trail: TypeAlias = list[tuple[int, str]]
@@ -66,9 +66,35 @@ def _is_json(trail: Trail) -> bool:
     return True
 
 
+_FEWEST_REPEATS = 4
 _NO_FUNCTION = Function()
 _TRIVIAL_ARGUMENTS = 2
 """Length of `{}`: arguments as short as that cannot come in more than one piece."""
+
+
+def repeats_itself(pieces: list[Any]) -> bool:
+    """Whether each piece is everything so far and not what is new; a few equal beginnings prove nothing."""
+    texts = [piece for piece in pieces if piece]
+    return (
+        len(texts) >= _FEWEST_REPEATS
+        and all(isinstance(text, str) for text in texts)
+        and all(two.startswith(one) for one, two in pairwise(texts))
+        and len(texts[0]) < len(texts[-1])
+    )
+
+
+def swapped_piece(pieces: list[Any]) -> str | None:
+    """Evidence that the arguments came in the wrong order: two neighbours that make them JSON when exchanged."""
+    if not 1 < len(pieces) <= _MOST_PIECES or not all(isinstance(piece, str) for piece in pieces):
+        return None
+    trail = [(place, piece) for place, piece in enumerate(pieces) if piece]
+    if _is_json(trail):
+        return None
+    for place in range(len(trail) - 1):
+        exchanged = [*trail[:place], trail[place + 1], trail[place], *trail[place + 2 :]]
+        if _is_json(exchanged):
+            return f"{shown(trail[place + 1][1])} belongs before {shown(trail[place][1])}"
+    return None
 
 
 class PartialCall:
@@ -182,6 +208,11 @@ class PartialCalls:
 
     def _name(self, draft: PartialCall, function: Function) -> None:
         if not draft.name:
+            if not draft.is_untouched():
+                evidence = (
+                    f"arguments {shown(''.join(map(str, draft.pieces)))} before their call {shown(function.name)}"
+                )
+                self._notices.note("stream.order", evidence, rule="head")
             draft.name = function.name
             draft.name_came_with = function.arguments
         elif function.name == draft.name:
@@ -204,6 +235,10 @@ class PartialCalls:
         whole = draft.name_came_with
         if isinstance(whole, str) and len(whole) > _TRIVIAL_ARGUMENTS and sum(map(bool, draft.pieces)) == 1:
             self._notices.note("stream.one_piece", f"{shown(draft.name)} with all of its arguments: {shown(whole)}")
+        if repeats_itself(draft.pieces):
+            self._notices.note("stream.cumulative", f"arguments: {shown(draft.pieces[:3])}, ...", rule="arguments")
+        elif evidence := swapped_piece(draft.pieces):
+            self._notices.note("stream.order", evidence, rule="arguments")
         arguments = self._arguments(draft.pieces)
         return ToolCall(id=draft.id, type=draft.type, name=draft.name, arguments=arguments, index=draft.index)
 
@@ -253,13 +288,16 @@ def _shown(piece: Piece) -> str:
 class Assembly:
     """The first choice of a stream, while its chunks arrive."""
 
-    def __init__(self, notices: Notices, kind: RequestKind = RequestKind.CHAT) -> None:
+    def __init__(self, notices: Notices, request: Request) -> None:
         self.finish_reasons: list[str] = []
+        self.failed = False
+        """Whether the choice carried an upstream error."""
         self.has_choice = False
         """Whether any chunk brought the choice that is judged."""
         self.usage: JsonObject | None = None
         self._notices = notices
-        self._completions = kind is RequestKind.COMPLETIONS
+        self._request = request
+        self._completions = request.kind is RequestKind.COMPLETIONS
         self._role: str | None = None
         self._content: list[str] = []
         self._reasoning_content: list[str] = []
@@ -280,18 +318,21 @@ class Assembly:
         for choice in chunk.choices:
             if choice.index:
                 self._others.add(choice.index)
-            elif choice.delta is None or choice.finish_reason is not None or choice.usage is not None:
+            elif choice.delta is None or choice.finish_reason is not None or choice.usage is not None or choice.error:
                 self._add_choice(choice)
             else:
                 self._add_delta(choice.delta)
 
     def _add_choice(self, choice: StreamChoice) -> None:
-        self.has_choice = True
         if choice.delta is not None:
             self._add_delta(choice.delta)
-        elif choice.text is not None and self._completions:
+        self.has_choice = True
+        if choice.error:
+            self.failed = True
+            self._notices.note("stream.error_inside", shown(choice.error))
+        if choice.text is not None and self._completions and choice.delta is None:
             self._content.append(choice.text)
-        else:
+        elif choice.delta is None and not leaves_nothing(choice.error, choice.finish_reason):
             self._notices.note("stream.framing", "a choice without delta", rule="delta")
         if choice.finish_reason is not None:
             self._finish(choice.finish_reason)
@@ -317,11 +358,10 @@ class Assembly:
         """What is not in the middle of a regular stream: its first delta, its last, and its irregular ones."""
         self.has_choice = True
         if self.finish_reasons and (delta.content or delta.tool_calls):
-            self._notices.note("stream.framing", "content or calls after the finish reason", rule="after finish")
+            self._notices.note("stream.order", "content or calls after the finish reason", rule="after finish")
         if delta.role:
             self._add_role(delta.role)
-        if delta.function_call is not None:
-            evidence = f"function_call, replaced by tool_calls long ago: {shown(delta.function_call)}"
+        if evidence := legacy_call(delta.function_call, self._request.body):
             self._notices.note("envelope.not_openai", evidence, rule="function_call")
 
     def _mark_calls(self, calls: list[Piece] | None) -> None:
@@ -371,6 +411,9 @@ class Assembly:
         """The answer as far as it was received."""
         calls = self._drafts.finish()
         reasoning = self._reasoning_content or self._reasoning
+        for what, texts in (("content", self._content), ("reasoning", reasoning)):
+            if repeats_itself(texts):
+                self._notices.note("stream.cumulative", f"{what}: {shown(texts[:3])}, ...", rule=what)
         return Reply(
             role=self._role,
             content=joined(self._content, "content", self._notices) if self._content else None,

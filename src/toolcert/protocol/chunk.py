@@ -52,6 +52,7 @@ class StreamChoice(msgspec.Struct, gc=False):
     text: str | None = None
     finish_reason: str | None = None
     usage: JsonObject | None = None
+    error: Any = None
 
 
 class Chunk(msgspec.Struct, gc=False):
@@ -153,6 +154,7 @@ class _Lenient:
             text=self._text("text", value),
             finish_reason=self._text("finish_reason", value),
             usage=self._object("usage", value),
+            error=value.get("error"),
         )
 
     def _delta(self, value: JsonObject) -> Delta:

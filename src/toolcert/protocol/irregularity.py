@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolcert.core.excerpt import shown
 from toolcert.core.replies import Irregularity
 from toolcert.core.values import JsonObject
 
@@ -59,3 +60,15 @@ def choices_asked(body: JsonObject) -> int:
     """How many choices the request asks for."""
     count = body.get("n")
     return count if type(count) is int and count > 0 else 1
+
+
+def legacy_call(function_call: Any, body: JsonObject) -> str | None:
+    """Evidence of a call in the protocol's old form; None for a placeholder, and where the request used that form."""
+    if "functions" in body or not isinstance(function_call, dict) or not any(function_call.values()):
+        return None
+    return f"function_call, replaced by tool_calls long ago: {shown(function_call)}"
+
+
+def leaves_nothing(error: Any, finish_reason: Any) -> bool:
+    """Whether a choice may lack its message: an upstream error or a content filter ended it, and says so."""
+    return bool(error) or (isinstance(finish_reason, str) and finish_reason.startswith("content_filter"))

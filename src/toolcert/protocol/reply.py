@@ -18,7 +18,7 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.values import JsonObject
-from toolcert.protocol.irregularity import Notices, choices_asked, error_in
+from toolcert.protocol.irregularity import Notices, choices_asked, error_in, leaves_nothing, legacy_call
 from toolcert.protocol.stream import read_stream
 from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed_throughout
 
@@ -78,6 +78,8 @@ def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
         notices.note("stream.framing", "a stream was asked for, and a plain body came", rule="plain")
     choice = _first_choice(value, exchange, notices)
     message = _message(choice, exchange.request.kind)
+    if evidence := legacy_call(message.get("function_call"), exchange.request.body):
+        notices.note(_OUTSIDE, evidence, rule="function_call")
     calls_field, calls = _calls(message, notices)
     reason = _text(choice, "finish_reason", notices)
     usage = value.get("usage")
@@ -111,6 +113,8 @@ def _first_choice(value: Any, exchange: Exchange, notices: Notices) -> JsonObjec
         raise _NotOpenai("the body has no choices", value)
     if value.get("error"):
         notices.note(_OUTSIDE, f"an error beside the choices: {shown(value['error'])}", rule="error")
+    elif choices[0].get("error"):
+        notices.note(_OUTSIDE, f"an error inside the choice: {shown(choices[0]['error'])}", rule="error")
     if len(choices) > (asked := choices_asked(exchange.request.body)):
         notices.note(_OUTSIDE, f"{asked} choice asked for, {len(choices)} came", rule="choices")
     return choices[0]
@@ -123,6 +127,8 @@ def _message(choice: JsonObject, kind: RequestKind) -> JsonObject:
             raise _NotOpenai("the choice has no text", choice)
         return {"content": choice["text"]}
     message = choice.get("message")
+    if message is None and leaves_nothing(choice.get("error"), choice.get("finish_reason")):
+        return {}
     if not isinstance(message, dict):
         raise _NotOpenai("the choice has no message", choice)
     return message
@@ -146,9 +152,6 @@ def _reasoning(message: JsonObject) -> str | None:
 
 
 def _calls(message: JsonObject, notices: Notices) -> tuple[CallsField, tuple[ToolCall, ...]]:
-    if message.get("function_call") is not None:
-        evidence = f"function_call, replaced by tool_calls long ago: {shown(message['function_call'])}"
-        notices.note(_OUTSIDE, evidence, rule="function_call")
     if "tool_calls" not in message:
         return CallsField.ABSENT, ()
     calls = message["tool_calls"]

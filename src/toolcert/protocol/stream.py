@@ -42,7 +42,7 @@ class _Reading:
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self._notices = Notices()
-        self._assembly = Assembly(self._notices, exchange.request.kind)
+        self._assembly = Assembly(self._notices, exchange.request)
         self._identity: Identity | None = None
         self._opening = _UNKNOWN
         """How every chunk of the same identity begins: cheaper to compare than to decode."""
@@ -141,6 +141,7 @@ class _Reading:
             self._notices.note("stream.framing", evidence, rule="media type")
 
     def reply(self) -> Reply:
+        self._failed = self._failed or self._assembly.failed
         readable = self._assembly.has_choice or self._failed or not self._anything
         if not readable:
             rule = "no choice in the stream"

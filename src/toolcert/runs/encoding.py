@@ -97,7 +97,8 @@ def _bare_reason(record: Record) -> str:
     if record.row is None or record.outcome is Outcome.SKIPPED or not record.reason:
         return record.reason
     if record.outcome is Outcome.FAILED:
-        errors = (found.code for found in record.detail.findings if found.severity is Severity.ERROR)
+        found = (one for one in record.detail.findings if one.because_of is None)
+        errors = (one.code for one in found if one.severity is Severity.ERROR)
         return next((code for code in errors if not code.startswith("dataset.")), "not as expected")
     return next((code for code in record.codes if code.startswith("transport.")), record.outcome.value)
 

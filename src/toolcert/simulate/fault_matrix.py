@@ -9,6 +9,7 @@ from toolcert.simulate.situations import A_SECOND_CALL, Situation
 _OPTIONS = {
     "args.altered": ("lost", "question", "dropped"),
     "args.escaped": ("twice",),
+    "call.duplicate": ("ids",),
     "call.in_text": (
         "hermes",
         "kimi",
@@ -27,9 +28,12 @@ _OPTIONS = {
     "call.in_reasoning": ("kimi", "mistral", "json"),
     "call.twice": ("mistral", "json"),
     "envelope.not_openai": ("html", "list", "choices"),
+    "finish.filtered": ("named",),
+    "finish.length_false": ("whole",),
     "finish.nonstandard": ("eos",),
     "reasoning.leaked": ("closing", "channels", "stripped"),
     "stream.framing": ("ids", "role", "bytes", "prefix"),
+    "stream.order": ("pieces", "finish"),
     "stream.usage_nonstandard": ("choice",),
     "text.degenerate": ("marks", "unknown"),
     "text.special_tokens": ("llama", "mistral"),
@@ -76,9 +80,9 @@ class Row(Value):
     """The model id that switches the fault on."""
     about: str
     findings: tuple[str, ...]
-    """The code of the fault first, then the findings that always come with it."""
+    """The code of the fault first, then the findings that are folded under it."""
     reasons: dict[str, str]
-    """Why each accompanying finding cannot be avoided."""
+    """Why each folded finding follows from it."""
     seen_by: str
     modes: tuple[Mode, ...]
 

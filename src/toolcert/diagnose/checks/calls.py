@@ -7,12 +7,20 @@ from collections.abc import Iterator
 
 from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.json_value import same_value
 from toolcert.core.replies import CallsField
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
+from toolcert.diagnose.judgement import CallJudgement
 from toolcert.diagnose.markup import call_in
-from toolcert.diagnose.request_facts import messages
+from toolcert.diagnose.request_facts import last_question, messages
 
 _KIMI = re.compile(r"kimi|moonshot", re.IGNORECASE)
+_REPETITION = re.compile(
+    r"\b(?:twice|thrice|times|again|repeat\w*|two|three|four|five|six|seven|eight|nine|ten|several|multiple|many|each)\b"
+    r"|\d|[两二三四五]|次",
+    re.IGNORECASE,
+)
+"""Words of a question that may ask for the same call more than once."""
 _KIMI_ID = re.compile(r"functions\.(.+):\d+")
 
 UNKNOWN_TOOL = FindingKind(
@@ -97,6 +105,16 @@ INDEX_BOGUS = FindingKind(
     cause="A gateway turns stream pieces into a plain answer and leaves its placeholder in.",
     remedy="Ignore `index` in answers that were not streamed.",
 )
+DUPLICATE = FindingKind(
+    code="call.duplicate",
+    severity=Severity.ERROR,
+    title="The same call comes twice in one answer.",
+    meaning="The agent does everything twice: it pays, sends or deletes a second time. Where the question itself asks "
+    "for repetition and the ids differ, it is a warning.",
+    cause="A parser finds a call in two places, or sends it once while streaming and once at the end; or the model "
+    "repeats itself.",
+    remedy="Run identical calls of one answer once, unless the tool is meant to be repeated. Report it with both ids.",
+)
 
 
 @check(UNKNOWN_TOOL, When.FLAWED)
@@ -136,6 +154,29 @@ def id_duplicate(view: View) -> Iterator[Evidence]:
             text = f"id {shown(call_id, 80)} was used in an earlier turn"
             yield Evidence(text=text, call=call.position, severity=Severity.WARNING)
         seen.add(call_id)
+
+
+@check(DUPLICATE, When.CALLED)
+def duplicate(view: View) -> Iterator[Evidence]:
+    for place, call in enumerate(view.calls):
+        arguments = call.judgement.arguments
+        first = next((one for one in view.calls[:place] if _same_call(one, call)), None)
+        if first is None:
+            continue
+        again = isinstance(call.call.id, str) and call.call.id == first.call.id
+        # A tool without arguments (roll_dice) may well be wanted several times.
+        if not again and not arguments:
+            continue
+        wanted = not again and _REPETITION.search(last_question(view.request)) is not None
+        text = f"{shown(call.call.name, 60)} {shown(call.call.arguments, 80)} again"
+        yield Evidence(text=text, call=call.position, severity=Severity.WARNING if wanted else None)
+
+
+def _same_call(first: CallJudgement, second: CallJudgement) -> bool:
+    mine, other = first.judgement.arguments, second.judgement.arguments
+    if first.call.name != second.call.name:
+        return False
+    return first.call.arguments == second.call.arguments if mine is None or other is None else same_value(mine, other)
 
 
 @check(ID_FORMAT, When.CALLED)

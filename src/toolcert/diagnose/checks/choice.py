@@ -130,11 +130,14 @@ declare(
     FindingKind(
         code="trigger.over",
         severity=Severity.WARNING,
-        title="Tools are called more often than at the baseline.",
-        meaning="On the same requests the vendor calls where the baseline answers in words, more often than the other "
-        "way round. Agents act where they should talk: needless calls, costs and side effects.",
-        cause="Another chat template, other sampling settings, or weights that differ from the reference.",
-        remedy="Look at the rows named in the comparison, and ask the vendor about template and quantisation.",
+        title="Tools are called where none fits, or more often than at the baseline.",
+        meaning="A probe asks what no offered tool can help with, and gets a call; or, on the same requests, the "
+        "vendor calls where the baseline answers in words, more often than the other way round. Agents act where they "
+        "should talk: needless calls, costs and side effects.",
+        cause="A small or quantised model, another chat template, other sampling settings, or weights that differ from "
+        "the reference.",
+        remedy="Compare with the model's own vendor, and ask about template and quantisation. Offer tools only in "
+        "turns that may need them.",
     )
 )
 declare(

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.values import JsonObject
-from toolcert.diagnose.checks.registry import Evidence, View, check, declare
+from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 
 declare(
     FindingKind(
@@ -43,6 +43,35 @@ declare(
         remedy="Ask the vendor which template is used. One request decides: the difference does not depend on chance.",
     )
 )
+
+
+declare(
+    FindingKind(
+        code="prompt.tools_dropped",
+        severity=Severity.ERROR,
+        title="The offered tools add nothing to the prompt.",
+        meaning="The same request costs as many prompt tokens with tools as without: the model never sees them. Where "
+        "it calls them all the same, they are only not counted, which is a warning.",
+        cause="The chat template has no place for tools, or a gateway drops the field for this model.",
+        remedy="Use the model's own chat template and switch tool calling on. Behind a gateway, ask which fields it "
+        "passes on.",
+    )
+)
+USAGE_MISSING = FindingKind(
+    code="usage.missing",
+    severity=Severity.NOTE,
+    title="No token counts come with the answer.",
+    meaning="Costs, budgets and the length of the context cannot be tracked.",
+    cause="A hand-written server, or a gateway that drops the field.",
+    remedy="Count tokens yourself. Of streams `stream.usage_missing` tells the same.",
+)
+
+
+@check(USAGE_MISSING, When.PLAIN)
+def usage_missing(view: View) -> Iterator[Evidence]:
+    exchange = view.exchange
+    if view.reply.usage is None and exchange.attempts and not exchange.from_file:
+        yield Evidence(text="no usage in the answer")
 
 
 @check(ARITHMETIC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from toolcert.core.excerpt import shown
@@ -12,6 +13,10 @@ from toolcert.diagnose.judgement import Damage
 from toolcert.diagnose.request_facts import names_a_tool, token_limit
 
 KNOWN_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
+_FILTERS = re.compile(r"content[_-]?filter\b|safety|prohibited|recitation|blocklist|sensitive|guardrail", re.IGNORECASE)
+"""How servers say that a filter ended the answer; some append the filter's name to the protocol's word."""
+_CONTEXT = 2000
+"""Tokens of prompt and answer that any model has room for: below, no context window can be full."""
 
 STOP_WITH_CALLS = FindingKind(
     code="finish.stop_with_calls",
@@ -83,6 +88,26 @@ TRUNCATION_HIDDEN = FindingKind(
     remedy="Raise `max_tokens`. Parse the arguments strictly, and never run a call whose JSON was repaired.",
     seen_in=("ai-dynamo PR #13791",),
 )
+LENGTH_FALSE = FindingKind(
+    code="finish.length_false",
+    severity=Severity.ERROR,
+    title="The answer ends with `length` long before the limit that was asked for.",
+    meaning="The answer is cut although there was room for it, or it is whole and said to be cut: an agent drops a "
+    "good call, or asks again with a higher limit that changes nothing. A whole call under a false `length` is "
+    "a warning.",
+    cause="A limit of the server or gateway that is lower than the one in the request, which is not refused; or a "
+    "reason that is set without looking.",
+    remedy="Ask the operator for the real limit. On a server of your own, look for a default such as `max_new_tokens`.",
+)
+FILTERED = FindingKind(
+    code="finish.filtered",
+    severity=Severity.NOTE,
+    title="A content filter ended the answer.",
+    meaning="What the model would have done is not known: the case is not measured, and nothing is held against the "
+    "model.",
+    cause="The vendor's filter took the request or the answer for forbidden content, often wrongly.",
+    remedy="Change the words of the request, or ask the vendor for another filter.",
+)
 
 
 @check(STOP_WITH_CALLS, When.CALLED, chat_only=True)
@@ -126,6 +151,31 @@ def truncation_hidden(view: View) -> Iterator[Evidence]:
             yield Evidence(
                 text=f"finish_reason {reason}, arguments {shown(call.call.arguments, 100)}", call=call.position
             )
+
+
+@check(LENGTH_FALSE, chat_only=True)
+def length_false(view: View) -> Iterator[Evidence]:
+    limit, usage = token_limit(view.request), view.reply.usage or {}
+    spent, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
+    if view.reply.finish_reason != "length" or limit is None or not isinstance(spent, int) or spent <= 0:
+        return
+    # A full context window ends an answer rightly; reasoning that is not counted as such may have used the rest.
+    full = not isinstance(read, int) or read + spent > _CONTEXT
+    if not full and 2 * spent < limit and len(view.reply.reasoning or "") < limit:
+        whole = bool(view.calls) and all(call.valid for call in view.calls)
+        text = f'finish_reason "length" after {spent} tokens, {limit} were allowed'
+        yield Evidence(text=text, severity=Severity.WARNING if whole else None)
+
+
+@check(FILTERED)
+def filtered(view: View) -> Iterator[Evidence]:
+    if is_filtered(view.reply.finish_reason):
+        yield Evidence(text=f"finish_reason {shown(view.reply.finish_reason, 60)}")
+
+
+def is_filtered(reason: str | None) -> bool:
+    """Whether a finish reason says that a content filter ended the answer."""
+    return reason is not None and _FILTERS.match(reason) is not None
 
 
 def reached_limit(view: View) -> bool:

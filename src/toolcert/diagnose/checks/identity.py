@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -15,6 +16,11 @@ from toolcert.endpoints.api_url import names_a_deployment
 _ALIAS_ENDINGS = re.compile(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")
 _SNAPSHOT = re.compile(r"[-@_](?:\d{3,8}(?:-\d\d){0,2}|v\d[\d.]*|preview-\d\d[\d-]*)")
 """A date or a number of a version: three digits at least, for `-3-5` and `-70` are names of other models."""
+_DATE = re.compile(r"[-@_]\d{4}-?\d\d-?\d\d(?=$|:)")
+_MODES = frozenset(
+    {"reasoning", "non", "thinking", "high", "medium", "low", "minimal", "instruct", "chat", "it", "preview", "exp"}
+)
+"""Words that tell a mode of one model, not another model."""
 _FILE = re.compile(r"\.gguf$")
 
 MODEL_DIFFERS = FindingKind(
@@ -24,10 +30,21 @@ MODEL_DIFFERS = FindingKind(
     meaning="What is measured is not what was meant: a fallback, a cheaper model under the same name, or a routing "
     "rule. Dated snapshots of the model asked for (`gpt-4o` answered as `gpt-4o-2024-08-06`), provider prefixes, "
     "letter case, file endings and variants such as `:free` are taken for the same model, and so is whatever a "
-    "deployment with a name of its own (Azure, watsonx.ai) answers as. A gateway's alias with another name cannot be "
-    "told from another model, and is reported.",
+    "deployment with a name of its own (Azure, watsonx.ai) answers as; other names of the same model are "
+    "`identity.alias`. A gateway's alias with another name cannot be told from another model, and is reported.",
     cause="Aliases in a gateway, automatic fallback when a model is busy, or a retired id that is redirected.",
     remedy="Ask the operator what the name stands for, or ask for the exact model that answered.",
+)
+declare(
+    FindingKind(
+        code="identity.alias",
+        severity=Severity.NOTE,
+        title="The answer names the same model in another way than it was asked for.",
+        meaning="The name says which route or mode answered (`grok-4-fast` as `grok-4-fast-reasoning`, "
+        "`claude-haiku-4.5` as `claude-4.5-haiku-20251001`). Programs that compare names exactly stumble over it.",
+        cause="An alias that stands for a dated, routed or configured version of the model.",
+        remedy="Ask for the name that answered, if results have to be comparable over months.",
+    )
 )
 declare(
     FindingKind(
@@ -81,7 +98,19 @@ def _swapped(asked: str, answered: str, url: str) -> tuple[Evidence, ...]:
     """That another model answered, unless its name may be one of the model asked for or of a deployment."""
     if same_model(asked, answered) or names_a_deployment(url):
         return ()
-    return (Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}"),)
+    alias = "identity.alias" if another_name(asked, answered) else None
+    return (Evidence(text=f"asked {shown(asked, 70)}, answered {shown(answered, 70)}", code=alias),)
+
+
+def another_name(asked: str, answered: str) -> bool:
+    """Whether the answer's id has the words of the one asked for, in any order, and beside them only a mode or date."""
+    wanted, given = _words(asked), _words(_DATE.sub("", _bare(answered)))
+    return bool(wanted) and not wanted - given and set(given - wanted) <= _MODES
+
+
+def _words(model: str) -> Counter[str]:
+    """The parts of an id without its route (`:groq`)."""
+    return Counter(word for word in re.split(r"[-_.@ ]+", _bare(model).partition(":")[0]) if word)
 
 
 def same_model(asked: str, answered: str) -> bool:

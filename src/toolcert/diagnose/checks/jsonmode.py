@@ -16,6 +16,8 @@ from toolcert.diagnose.checks.registry import Evidence, View, When, check
 _FENCE = "```"
 _LANGUAGE = re.compile(r"\w*[ \t]*\r?\n?")
 _UNFINISHED = frozenset({"length", "content_filter"})
+_BLANK = 40
+"""Characters of white space at the end that no writer of JSON needs."""
 _judge = SchemaJudge(max_schemas=64)
 
 FENCED = FindingKind(
@@ -45,6 +47,16 @@ IGNORED = FindingKind(
     cause="`response_format` is accepted and dropped, or its schema is not enforced.",
     remedy="Validate the answer, repeat the demand in the prompt, or use a tool with the same schema instead.",
     seen_in=("FastFlowLM #554",),
+)
+WHITESPACE = FindingKind(
+    code="json.whitespace",
+    severity=Severity.ERROR,
+    title="JSON mode writes white space up to the token limit.",
+    meaning="The answer takes as long and costs as much as the limit allows, and there is no JSON in it.",
+    cause="Decoding is constrained to JSON while the prompt does not make the model write any, and white space is the "
+    "only thing that the grammar always allows.",
+    remedy="Say in the prompt that JSON is wanted and in which form; set a limit of tokens. On a server of your own, "
+    "use a grammar that limits white space.",
 )
 
 
@@ -81,6 +93,14 @@ def ignored(view: View) -> Iterator[Evidence]:
     broken = _broken_promise(view.request, value, text if inside is None else inside)
     if broken:
         yield Evidence(text=f"{broken}: {excerpt(text, 80)}")
+
+
+@check(WHITESPACE, When.TEXT, chat_only=True)
+def whitespace(view: View) -> Iterator[Evidence]:
+    text = view.reply.content or ""
+    blank = len(text) - len(text.rstrip())
+    if _mode(view.request) and view.reply.finish_reason == "length" and blank >= max(_BLANK, len(text) // 2):
+        yield Evidence(text=f"{blank} characters of white space after {excerpt(text.rstrip(), 60)!r}")
 
 
 def _answer(view: View) -> str | None:

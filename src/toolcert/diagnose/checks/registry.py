@@ -119,11 +119,17 @@ def catalogue() -> Iterator[FindingKind]:
 
 
 def finding(
-    code: str, evidence: str, *, turn: int = 0, call: int | None = None, severity: Severity | None = None
+    code: str,
+    evidence: str,
+    *,
+    turn: int = 0,
+    call: int | None = None,
+    severity: Severity | None = None,
+    because_of: str | None = None,
 ) -> Finding:
     """A finding of a catalogued kind; the middle of long evidence is left out."""
     weight = kind_of(code).severity if severity is None else severity
-    return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call)
+    return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call, because_of=because_of)
 
 
 def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
@@ -170,6 +176,7 @@ AREAS = {
     "history": "Earlier turns",
     "result": "Using results",
     "json": "JSON mode",
+    "prompt": "What reaches the model",
     "usage": "Token counts",
     "identity": "Who answered",
     "model": "Model ids",

@@ -87,6 +87,27 @@ declare(
 )
 declare(
     FindingKind(
+        code="stream.order",
+        severity=Severity.ERROR,
+        title="The pieces of the stream come in the wrong order.",
+        meaning="A piece of the arguments comes before the name of its call, or after what follows it, or after the "
+        "finish reason. Clients that read in order drop it, fail, or run a call with scrambled arguments.",
+        cause="The server writes to one stream from several tasks, or a gateway re-orders what it buffers.",
+        remedy="Ask without streaming, and report it with the evidence.",
+    )
+)
+declare(
+    FindingKind(
+        code="stream.cumulative",
+        severity=Severity.ERROR,
+        title="Each piece of the stream repeats everything before it.",
+        meaning="Clients add the pieces up: users see `I I am I am here`, and arguments are no JSON.",
+        cause="The server sends the text so far where the protocol wants only what is new.",
+        remedy="Ask without streaming. On a server of your own, switch incremental output on.",
+    )
+)
+declare(
+    FindingKind(
         code="stream.name_repeated",
         severity=Severity.WARNING,
         title="The name of the tool comes again with later pieces of the call.",

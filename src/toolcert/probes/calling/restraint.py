@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolcert.core.requests import user
+from toolcert.diagnose import finding
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
 from toolcert.probes.oracle import answered
 from toolcert.probes.registry import probe
@@ -32,7 +33,8 @@ class Irrelevance(ScriptedProbe):
         question = QUESTIONS[(talk.iteration - 1) % len(QUESTIONS)]
         turn = await answered(talk, [user(question)], tools=[WEATHER, CALCULATE])
         if turn.answer.called:
-            return failed("calls a tool where none fits")
+            found = finding("trigger.over", f"{question} {turn.answer.tool_calls[0].name}", turn=turn.index)
+            return failed("calls a tool where none fits", found)
         if not in_words(turn.text):
             return failed("answers with nothing where no tool fits")
         if any(found.code == "call.in_text" for found in turn.findings):

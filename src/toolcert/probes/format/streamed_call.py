@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from toolcert.core.findings import Severity
 from toolcert.core.replies import Reply
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
@@ -48,7 +49,10 @@ TOOLS = [WEATHER, CALCULATE]
 
 @probe
 class StreamTwin(ScriptedProbe):
-    """Two identical requests for two calls at temperature 0, one of them streamed."""
+    """Two identical requests for two calls at temperature 0, one of them streamed.
+
+    Where they differ, the plain one is asked again: what differs then, too, is the model's way and not the stream's.
+    """
 
     name = "stream_twin"
     group = "format"
@@ -67,17 +71,32 @@ class StreamTwin(ScriptedProbe):
         differences = _differences(plain, streamed)
         if not differences:
             return passed(called=plain.answer.called)
+        again = await talk.control(messages, tools=TOOLS, temperature=0)
+        varies = _differences(plain, again) if again.reply is not None and again.reply.readable else {}
+        differences = {field: pair for field, pair in differences.items() if field not in varies}
+        if not differences:
+            return passed(called=plain.answer.called, varies=[*varies])
         evidence = "; ".join(f"{field}: {one!r} plain, {two!r} streamed" for field, (one, two) in differences.items())
-        findings = [finding("stream.differs", evidence, turn=streamed.index)]
+        cause = _named(plain, streamed)
+        findings = [finding("stream.differs", evidence, turn=streamed.index, because_of="args.lost" if lost else cause)]
         if lost is not None:
             findings.append(finding("args.lost", "empty in one form, present in the other", turn=lost.index))
         reason = f"streamed and plain answers differ in {', '.join(differences)}"
         return failed(reason, *findings, called=plain.answer.called or streamed.answer.called, differs=[*differences])
 
 
+def _named(plain: Turn, streamed: Turn) -> str | None:
+    """The fault that one of the answers shows and the other does not: it explains why they differ."""
+    shared = {one.code for one in plain.findings} & {one.code for one in streamed.findings}
+    found = (one for one in (*streamed.findings, *plain.findings) if one.because_of is None)
+    return next((one.code for one in found if one.code not in shared and one.severity is not Severity.NOTE), None)
+
+
 def _differences(plain: Turn, streamed: Turn) -> dict[str, tuple[Any, Any]]:
     """The fields that differ, in words, with both values."""
     one, two = _features(plain), _features(streamed)
+    if None in (one["prompt tokens"], two["prompt tokens"]):
+        two["prompt tokens"] = one["prompt tokens"]  # that one says nothing is a finding of its own
     return {field: (one[field], two[field]) for field in one if one[field] != two[field]}
 
 
@@ -109,5 +128,5 @@ def _lost(plain: Turn, streamed: Turn) -> Turn | None:
     pair = [(turn, calls_of(turn)) for turn in (plain, streamed)]
     if not all(calls for _, calls in pair):
         return None
-    empty = [turn for turn, calls in pair if not arguments_of(calls[0])]
+    empty = [turn for turn, calls in pair if calls[0].call.arguments in (None, "", "{}")]
     return empty[0] if len(empty) == 1 else None

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.requests import tool, user
+from toolcert.core.schema import Bucket
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed
@@ -148,8 +149,9 @@ class Strict(ScriptedProbe):
         calls = calls_of(await judgeable(talk, turn, feature=STRICT))
         if not calls:
             return not_applicable("no call came, so nothing could be enforced")
-        invalid = next((call for call in calls if not call.valid), None)
+        invalid = next((call for call in calls if call.judgement.bucket is Bucket.SCHEMA_MISMATCH), None)
         if invalid is None:
-            return passed(called=True)
+            wrong = not all(call.valid for call in calls)
+            return failed(why_not_called(turn, "paint_wall"), called=False) if wrong else passed(called=True)
         found = finding("schema.strict_unenforced", str(invalid.call.arguments), turn=turn.index, call=invalid.position)
         return failed("accepts strict: true and does not enforce it", found, called=True)

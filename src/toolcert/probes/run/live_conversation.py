@@ -11,7 +11,7 @@ import msgspec
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.exchanges import Exchange, OnAttempt
-from toolcert.core.findings import Finding
+from toolcert.core.findings import Finding, codes_of
 from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
@@ -25,6 +25,8 @@ from toolcert.probes.registry import find_probe
 from toolcert.probes.run.fingerprint import changed_within, fingerprints_of
 from toolcert.protocol.reply import read_reply
 
+_CUT_BY_ITSELF = {"finish.length_false", "json.whitespace"}
+"""Findings about an end with `length` that a higher limit would not change."""
 _CONSONANTS = "bdfgklmnprstvz"
 _VOWELS = "aeiou"
 
@@ -129,23 +131,23 @@ class ProbeWork:
             result = await probe.run(talk)
         except Concluded as conclusion:
             result = conclusion.result
-        if not probe.may_be_cut:
-            result = _unless_cut(result, talk.judged)
-        return _record(case, talk, result)
+        return _record(case, talk, _unless_cut(result, talk.judged, may_be_cut=probe.may_be_cut))
 
 
-def _unless_cut(result: ProbeResult, turns: list[Turn]) -> ProbeResult:
-    """A failure in an answer that our own token limit cut says nothing about the model."""
-    cut = turns and turns[-1].reply is not None and turns[-1].reply.finish_reason == "length"
-    if result.outcome is not Outcome.FAILED or not cut:
+def _unless_cut(result: ProbeResult, turns: list[Turn], *, may_be_cut: bool) -> ProbeResult:
+    """A failure in an answer that our own token limit or a content filter ended says nothing about the model."""
+    if result.outcome is not Outcome.FAILED or not turns or turns[-1].reply is None:
         return result
-    limit = turns[-1].exchange.request.body.get("max_tokens")
+    found = {one.code for one in turns[-1].findings}
+    if "finish.filtered" in found:
+        reason = "a content filter ended the answer"
+    elif turns[-1].reply.finish_reason == "length" and not may_be_cut and not found & _CUT_BY_ITSELF:
+        limit = turns[-1].exchange.request.body.get("max_tokens")
+        reason = f"the answer was cut at the probe's own limit of {limit} tokens"
+    else:
+        return result
     return msgspec.structs.replace(
-        result,
-        outcome=Outcome.NOT_MEASURED,
-        reason=f"the answer was cut at the probe's own limit of {limit} tokens",
-        called=result.called or None,
-        handled=None,
+        result, outcome=Outcome.NOT_MEASURED, reason=reason, called=result.called or None, handled=None
     )
 
 
@@ -158,7 +160,7 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
         outcome=result.outcome,
         reason=result.reason,
         skip=result.skip,
-        codes=tuple(dict.fromkeys(found.code for found in findings)),
+        codes=codes_of(findings),
         at=time.time(),
         probe=_facts(case, talk, result),
         detail=Detail(findings=findings, exchanges=tuple(turn.exchange for turn in talk.turns), figures=result.detail),

@@ -67,7 +67,7 @@ class FindingTally:
         """Count a record once for each of its codes."""
         for code in record.codes:
             self._counts[code] = self._counts.get(code, 0) + 1
-            found = next((found for found in record.detail.findings if found.code == code), None)
+            found = next((one for one in record.detail.findings if one.code == code and one.because_of is None), None)
             severity = kind_of(code).severity if found is None else found.severity
             # The worst case counts for all: otherwise a harmless one that came first would keep a gate open.
             if code not in self._examples or severity.rank < self._severities[code].rank:

@@ -97,7 +97,8 @@ def _findings(record: Record, screen: Screen) -> Iterator[Line]:
     # A run kept as verdicts has only the codes.
     for found in record.detail.findings or [finding(code, "") for code in record.codes]:
         head = Line(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
-        yield from screen.entry(head, f"{found.code}: {kind_of(found.code).title}")
+        cause = f", because of {found.because_of}" if found.because_of else ""
+        yield from screen.entry(head, f"{found.code}{cause}: {kind_of(found.code).title}")
         yield from screen.prose(found.evidence, "dim", indent=9)
 
 

@@ -127,7 +127,7 @@ class Fault(Value):
     probe: str | None = None
     """The probe that reveals it, if a probe is needed."""
     companions: dict[str, str] = {}
-    """Other findings that always come with it, each with the reason."""
+    """Other findings that always follow from it, each with the reason; they are folded under it."""
     option: str = ""
     """The option without which the fault does not show."""
 

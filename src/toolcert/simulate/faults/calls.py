@@ -132,3 +132,12 @@ def index_bogus(body: JsonObject, _ask: Ask) -> JsonObject:
     for call in calls(body):
         call["index"] = -1
     return body
+
+
+@fault("call.duplicate", Stage.BODY, A_CALL)
+def duplicate(body: JsonObject, ask: Ask) -> JsonObject:
+    """Sends every call twice; option `ids`: with the same id."""
+    if found := calls(body):
+        again = [{**call, "id": call["id"] if ask.option == "ids" else f"{call['id'][:-1]}_"} for call in found]
+        message(body)["tool_calls"] = [*found, *again]
+    return body

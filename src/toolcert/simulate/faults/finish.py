@@ -51,3 +51,20 @@ def truncation_hidden(body: JsonObject, _ask: Ask) -> JsonObject:
     if body["choices"][0]["finish_reason"] != "length":
         each_arguments(body, lambda text: text[: max(len(text) - 4, 1)])
     return finish(body, "tool_calls")
+
+
+@fault("finish.length_false", Stage.BODY, A_CALL)
+def length_false(body: JsonObject, ask: Ask) -> JsonObject:
+    """Stops after a few tokens, whatever the limit; option `whole`: sends everything and says `length`."""
+    if ask.option != "whole":
+        each_arguments(body, lambda text: text[: len(text) // 2])
+        content = message(body).get("content") or ""
+        message(body)["content"] = content[: len(content) // 2] or None
+    return finish(body, "length")
+
+
+@fault("finish.filtered", Stage.BODY, A_CALL)
+def filtered(body: JsonObject, ask: Ask) -> JsonObject:
+    """Lets a content filter end every answer; option `named`: says which filter."""
+    body["choices"][0]["message"] = {"role": "assistant", "content": ""}
+    return finish(body, "content_filter: SAFETY" if ask.option == "named" else "content_filter")

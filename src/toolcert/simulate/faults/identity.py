@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.faults.base import SeenBy, Stage, calls, fault, message
+from toolcert.simulate.chat_completion import prompt_tokens
+from toolcert.simulate.faults.base import PLAIN, SeenBy, Stage, calls, fault, message, say
 from toolcert.simulate.situations import A_CALL, WORDS
 from toolcert.simulate.traffic import Ask
 
@@ -33,6 +34,27 @@ def model_differs(body: JsonObject, _ask: Ask) -> JsonObject:
     """Says that another model answered."""
     body["model"] = "quillon-mini-8b-q4"
     return body
+
+
+@fault("identity.alias", Stage.BODY, WORDS)
+def alias(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Names the mode of the model that answered."""
+    body["model"] = f"{body['model']}-reasoning"
+    return body
+
+
+@fault("usage.missing", Stage.BODY, WORDS, modes=PLAIN)
+def usage_missing(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Says nothing about tokens."""
+    return {name: value for name, value in body.items() if name != "usage"}
+
+
+@fault("prompt.tools_dropped", Stage.BODY, A_CALL, probe="tools_in_prompt")
+def tools_dropped(body: JsonObject, ask: Ask) -> JsonObject:
+    """Never shows the tools to the model; option `uncounted`: shows them and does not count them."""
+    without = prompt_tokens(Ask({**ask.body, "tools": None}))
+    body["usage"] |= {"prompt_tokens": without, "total_tokens": without + body["usage"]["completion_tokens"]}
+    return body if ask.option == "uncounted" or not calls(body) else say(body, "I cannot look that up.")
 
 
 @fault("identity.fingerprint_changed", Stage.BODY, WORDS, probe="repeatability")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcert.core.values import JsonObject
 from toolcert.simulate.brain.dialogue import as_json
-from toolcert.simulate.faults.base import Stage, fault, message
+from toolcert.simulate.faults.base import Stage, fault, finish, message
 from toolcert.simulate.situations import JSON_OBJECT
 from toolcert.simulate.traffic import Ask
 
@@ -34,4 +34,15 @@ def ignored(body: JsonObject, _ask: Ask) -> JsonObject:
     """Answers in prose where JSON was wanted."""
     if _is_json(body):
         message(body)["content"] = "Sure! The person you describe is called Ada, is in her thirties and lives up north."
+    return body
+
+
+@fault("json.whitespace", Stage.BODY, JSON_OBJECT)
+def whitespace(body: JsonObject, ask: Ask) -> JsonObject:
+    """Writes line breaks in JSON mode until the token limit ends it."""
+    if ask.body.get("response_format") is not None:
+        limit = ask.token_limit or 400
+        message(body)["content"] = "{" + "\n" * (limit - 1)
+        body["usage"] |= {"completion_tokens": limit, "total_tokens": body["usage"]["prompt_tokens"] + limit}
+        finish(body, "length")
     return body

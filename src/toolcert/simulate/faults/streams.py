@@ -57,6 +57,42 @@ def fragment_misplaced(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
     return chunks
 
 
+@fault("stream.order", Stage.CHUNKS, A_CALL, modes=STREAM)
+def order(chunks: list[JsonObject], ask: Ask) -> list[JsonObject]:
+    """Sends a piece of the arguments before the call's name; option: `pieces` exchanges two, `finish` ends early."""
+    places = [place for place, _ in call_deltas(chunks)]
+    if ask.option == "finish":
+        end = next(place for place, chunk in enumerate(chunks) if is_last(chunk))
+        return [*chunks[: end - 1], chunks[end], chunks[end - 1], *chunks[end + 1 :]]
+    first = len(places) - 2 if ask.option == "pieces" else 0
+    if len(places) > 1:
+        one, two = places[first], places[first + 1]
+        chunks[one], chunks[two] = chunks[two], chunks[one]
+    return chunks
+
+
+@fault(
+    "stream.cumulative",
+    Stage.CHUNKS,
+    WORDS,
+    modes=STREAM,
+)
+def cumulative(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
+    """Repeats with every piece all that came before it."""
+    text = ""
+    arguments: dict[int, str] = {}
+    for chunk in chunks:
+        for choice in chunk["choices"]:
+            delta = choice["delta"]
+            if delta.get("content"):
+                text += delta["content"]
+                delta["content"] = text
+            for piece in delta.get("tool_calls") or ():
+                arguments[piece["index"]] = arguments.get(piece["index"], "") + piece["function"]["arguments"]
+                piece["function"]["arguments"] = arguments[piece["index"]]
+    return chunks
+
+
 @fault("stream.name_repeated", Stage.CHUNKS, A_CALL, modes=STREAM)
 def name_repeated(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
     """Repeats the name of the tool with every piece."""

@@ -10,12 +10,13 @@ import msgspec
 
 from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.exchanges import Exchange, FaultKind
-from toolcert.core.findings import DATASET, Finding, Severity
+from toolcert.core.findings import DATASET, Finding, Severity, codes_of
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, RequestKind, named_functions
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, examine, in_order, judge_calls, kind_of
+from toolcert.diagnose.checks.finish import is_filtered
 from toolcert.diagnose.judgement import Offer
 from toolcert.protocol.reply import read_reply
 from toolcert.verification.adapters.base import ModelAdapter
@@ -143,6 +144,8 @@ class RowJudge:
         findings = _merged(examine(exchange, reply, calls), row.problems)
         met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
         outcome, reason = _verdict(findings, met.missed)
+        if is_filtered(reply.finish_reason):
+            outcome, reason = Outcome.NOT_MEASURED, "a content filter ended the answer"
         detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
         return _record(row, _facts(row, exchange, reply, calls, met), outcome, reason, detail=detail, at=at)
 
@@ -216,7 +219,8 @@ def _merged(found: tuple[Finding, ...], problems: tuple[Finding, ...]) -> tuple[
 
 def _verdict(findings: Iterable[Finding], missed: str) -> tuple[Outcome, str]:
     for finding in findings:
-        if finding.severity is Severity.ERROR and not finding.code.startswith(DATASET):
+        ours = finding.because_of is not None or finding.code.startswith(DATASET)
+        if finding.severity is Severity.ERROR and not ours:
             return Outcome.FAILED, f"{finding.code}: {finding.evidence}" if finding.evidence else finding.code
     return (Outcome.FAILED, missed) if missed else (Outcome.PASSED, "")
 
@@ -291,7 +295,7 @@ def _record(row: Row, facts: RowFacts, outcome: Outcome, reason: str, *, detail:
         model=row.model,
         outcome=outcome,
         reason=reason,
-        codes=tuple(dict.fromkeys([finding.code for finding in detail.findings])) if detail.findings else (),
+        codes=codes_of(detail.findings) if detail.findings else (),
         at=at,
         row=facts,
         detail=detail,

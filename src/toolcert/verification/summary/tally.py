@@ -158,7 +158,8 @@ class Tally:
     def _count_findings(self, record: Record, row: RowFacts) -> None:
         by_code: dict[str, Finding] = {}
         for finding in reversed(record.detail.findings):
-            by_code[finding.code] = finding
+            if finding.because_of is None:
+                by_code[finding.code] = finding
         for code in record.codes:
             found = by_code.get(code)
             tally = self._tally(code, record, found)
@@ -194,7 +195,8 @@ def _place(code: str, record: Record) -> tuple[bool, str]:
 
 
 def _cause(record: Record) -> str:
-    return next((code for code in record.codes if code.startswith("transport.")), "unknown").removeprefix("transport.")
+    causes = (code for code in record.codes if code.startswith(("transport.", "finish.filtered")))
+    return next(causes, "unknown").removeprefix("transport.")
 
 
 def _example(row: RowFacts, found: Finding) -> Example:
