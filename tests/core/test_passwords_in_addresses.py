@@ -19,6 +19,8 @@ SECRET = "hunter2-very"
         f"postgres://:{SECRET}@host/db",
         f"postgresql://user:pre@{SECRET}@host/db",
         f"postgresql://user:one@host/db?sslpassword={SECRET}",
+        f"https://host/v1?code={SECRET}",
+        f"https://host/v1?api-version=1&Subscription-Key={SECRET}",
     ],
 )
 def test_the_password_is_hidden_and_known(address: str) -> None:
@@ -34,3 +36,12 @@ def test_what_has_no_password_stays_as_it_is(text: str) -> None:
     assert without_password(text) == text
     assert passwords_in(text) == []
     assert without_secrets([text]) == (text,)
+
+
+def test_a_header_that_carries_a_secret_by_its_name_is_not_kept() -> None:
+    words = ["--header", f"Helicone-Auth: Bearer {SECRET}", f"--header=X-Pass:{SECRET}", "--header", "X-Team: tools"]
+    shown = " ".join(without_secrets(words))
+    assert SECRET not in shown
+    assert "Helicone-Auth" in shown
+    assert shown.endswith("X-Team: tools")
+    assert without_secrets(["X-Api-Key: ${MY_KEY}"]) == ("X-Api-Key: ${MY_KEY}",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import time
@@ -179,3 +180,45 @@ def test_no_answer_keeps_us_busy_over_a_secret_with_backslashes(noise: str, lead
     for key in ("\\" * leading + "abcdef", "c" + "\\" * leading + "abcdef"):
         assert eraser(key).bytes(data) == data
     assert time.process_time() - began < 1
+
+
+DISGUISED = "sk-proj-9fJ2kLmQ0aZx81VbTnRyWc3eHs7DgU4p"
+
+
+def with_one(form: str) -> str:
+    """The key with one character written as a code."""
+    return DISGUISED.replace("L", form.format(ord("L")))
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        *map(
+            with_one,
+            ["\\u{:04x}", "\\u{:04X}", "\\\\u{:04x}", "&#{};", "&#x{:x};", "&#0{}", "%{:02x}", "%{:02X}", "%25{:x}"],
+        ),
+        DISGUISED[::-1],
+        DISGUISED.encode().hex(),
+        DISGUISED.encode().hex().upper(),
+        *(base64.b64encode(f"{before}{DISGUISED} and more".encode()).decode() for before in ("", "a", "ab", "Bearer ")),
+        base64.urlsafe_b64encode(f"??>{DISGUISED}".encode()).decode(),
+    ],
+)
+def test_a_secret_is_erased_in_every_disguise(echo: str) -> None:
+    known = eraser(DISGUISED)
+    erased = known.text(f"key {echo}!")
+    assert HIDDEN in erased
+    assert erased.startswith("key ")
+    assert erased.endswith("!")
+    for form in ("9fJ2k", "0aZx81", "k2Jf9", DISGUISED.encode().hex()[20:40]):
+        assert form not in erased
+
+
+def test_a_short_secret_is_not_looked_for_in_disguise() -> None:
+    """Its forms would occur by chance."""
+    assert eraser("abcdef").text("fedcba 616263646566") == "fedcba 616263646566"
+
+
+def test_codes_without_a_secret_are_left_as_they_are() -> None:
+    text = "100%61 &#76; \\u004c \\u4e2d" * 50
+    assert eraser(DISGUISED).text(text) is text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -86,3 +87,31 @@ def test_events_keep_their_names_and_an_open_end() -> None:
 )
 def test_any_other_stream_stays_as_it_came(other: bytes) -> None:
     assert erased(other) == other
+
+
+def test_a_key_spread_over_the_parts_of_a_content_reaches_nobody() -> None:
+    parts = [{"type": "text", "text": text} for text in ("Your key, ", *pieces(KEY, 6), ", is wrong.")]
+    body = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": parts}}]}).encode()
+    left = json.loads(erased_payload(ERASER, body, event_stream=False))
+    texts = [part["text"] for part in left["choices"][0]["message"]["content"]]
+    assert "".join(texts) == f"Your key, {HIDDEN}, is wrong."
+    assert len(texts) == len(parts)
+    assert "".join(told(erased(stream({"content": parts}))) or "") == f"Your key, {HIDDEN}, is wrong."
+
+
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_a_disguised_key_in_pieces_reaches_nobody(size: int) -> None:
+    for disguise in (KEY[::-1], base64.b64encode(KEY.encode()).decode().rstrip("=")):
+        said = told(erased(stream(*map(content, pieces(f"It is {disguise} you know", size)))))
+        assert said is not None
+        assert HIDDEN in said
+        assert disguise[4:12] not in said
+
+
+def test_a_key_of_coded_characters_in_pieces_reaches_nobody() -> None:
+    coded = stream(*map(content, pieces(KEY, 1)))
+    for character in set(KEY) - {*"\\-"}:
+        coded = coded.replace(f'"{character}"'.encode(), f'"\\u{ord(character):04x}"'.encode())
+    assert b"\\u0073" in coded
+    assert told(coded) == KEY
+    assert told(erased(coded)) == HIDDEN

@@ -58,4 +58,23 @@ class Authority:
         builder = builder.not_valid_before(now - datetime.timedelta(days=1))
         builder = builder.not_valid_after(now + datetime.timedelta(days=1))
         builder = builder.add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        # Python 3.13 verifies strictly: a CA must be allowed to sign, and key and issuer must be named.
+        builder = builder.add_extension(_usage(authority=authority), critical=True)
+        builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        builder = builder.add_extension(issuer, critical=False)
         return builder.add_extension(names, critical=False).sign(self._key, hashes.SHA256())
+
+
+def _usage(*, authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        encipher_only=False,
+        decipher_only=False,
+    )

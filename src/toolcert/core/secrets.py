@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from binascii import b2a_base64
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 from urllib.parse import unquote
 
+_URL_SAFE = str.maketrans("+/", "-_")
 _PLAIN_RUN = re.compile("[A-Za-z0-9]+")
 _RAREST_FIRST = "QZXJKVWYGUHBPFLMDNRCOITSAEqzjxkvwyg9876543210bpuhfmdlcrnoatsie"
 """How seldom letters are in English inside JSON, roughly."""
@@ -21,14 +24,13 @@ _PAIRS_BEHIND = r"(?:\\\\)*+"
 
 
 class SecretForms:
-    """What one secret looks like in an answer."""
+    """What one secret looks like in an answer: as it is, or as one of its disguises."""
 
     def __init__(self, value: str) -> None:
         self.value = value
         runs = _PLAIN_RUN.findall(value)
-        longest = max(runs, key=len, default="")
-        self._anchors = tuple(dict.fromkeys([longest.encode(), *_as_numbers(longest)]))
-        """A part of the secret that is written in one way only wherever letters and digits are all written alike."""
+        self._anchor = max(runs, key=len, default="").encode()
+        """A part of the secret that stands as it is wherever no letter or digit of it is written as a code."""
         self._letters = tuple(letter.encode() for letter in sorted({*"".join(runs)}, key=_usualness))
         pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
         self._seams = tuple(_seam(pair) for pair in sorted(pairs, key=_usualness))
@@ -40,10 +42,27 @@ class SecretForms:
         forms = [_any_form(part, first=at == 0, last=at == len(parts) - 1) for at, part in enumerate(parts)]
         return re.compile("".join(forms).encode())
 
+    @cached_property
+    def _codes(self) -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
+        """How a code of any kind begins, and the codes of the letters and digits that the secret has."""
+        numbers = sorted({*self._anchor})
+        as_hex, as_decimal = ("|".join(form.format(number) for number in numbers) for form in ("{:02x}", "{}"))
+        # Searched for by their first byte, which is the fastest search there is: hence the groups behind it.
+        kinds = {
+            b"\\": rf"\\(?=u00(?i:{as_hex}))",
+            b"&": rf"&(?=#(?i:0*(?:{as_decimal})|x0*(?:{as_hex}))(?![0-9a-fA-F]))",
+            b"%": rf"%(?=(?:25)*(?i:{as_hex}))",
+        }
+        return tuple((start, re.compile(pattern.encode())) for start, pattern in kinds.items())
+
     def may_be_in(self, data: bytes) -> bool:
         """Whether the pattern can match at all; a quick test."""
-        for anchor in self._anchors:  # noqa: SIM110 - runs for every answer, and any() costs several times the search
-            if anchor in data:
+        return self._anchor in data or self.has_codes_in(data)
+
+    def has_codes_in(self, data: bytes) -> bool:
+        """Whether a letter or digit of the secret is written as a code, which hides it from a plain search."""
+        for start, codes in self._codes:  # noqa: SIM110 - runs for every answer, and any() costs several times this
+            if start in data and codes.search(data):
                 return True
         return False
 
@@ -55,16 +74,43 @@ class SecretForms:
         return all(pair in stream or (start in stream and end in stream) for pair, start, end in self._seams)
 
 
-def _as_numbers(text: str) -> tuple[bytes, bytes]:
-    """`text` with each character as its number, as JSON allows."""
-    lower = "".join(f"\\u{ord(character):04x}" for character in text)
-    upper = "".join(f"\\u{ord(character):04X}" for character in text)
-    return lower.encode(), upper.encode()
+_SHORTEST_DISGUISED = 8
+"""Characters; the disguises of a shorter secret occur by chance."""
+
+
+class _Disguise(NamedTuple):
+    """A secret spelt in other characters."""
+
+    rarest: bytes
+    """The letter of it that most answers lack: a search for one byte takes no time and usually decides."""
+    value: bytes
+    forms: SecretForms | None
+    """How it is looked for in pieces; None for hexadecimal numbers, whose letters every answer has."""
+
+
+def _disguise(text: str) -> _Disguise:
+    rarest = min("".join(_PLAIN_RUN.findall(text)) or text, key=_usualness)
+    forms = SecretForms(text) if {*text.lower()} - {*"0123456789abcdef"} else None
+    return _Disguise(rarest.encode(), text.encode("utf-8", "surrogatepass"), forms)
+
+
+def _disguises(value: str) -> list[str]:
+    """The secret reversed, in hexadecimal, and in base64 at any of the three places where its first byte can fall."""
+    if len(value) < _SHORTEST_DISGUISED:
+        return []
+    data = value.encode("utf-8", "surrogatepass")
+    found = [value[::-1], data.hex(), data.hex().upper()]
+    for before in range(3):
+        # A sign of base64 holds six bits: those that hold bits of a neighbour are left out at both ends.
+        signs = b2a_base64(bytes(before) + data, newline=False).decode()
+        whole = signs[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
+        found += [whole, whole.translate(_URL_SAFE)]
+    return list(dict.fromkeys(found))
 
 
 def _usualness(text: str) -> list[int]:
     """Sorts what most answers lack to the front: the search for all of it ends with the first that is missing."""
-    return sorted(map(_RAREST_FIRST.index, text))
+    return sorted(map(_RAREST_FIRST.find, text))
 
 
 def _seam(pair: str) -> tuple[bytes, bytes, bytes]:
@@ -90,7 +136,11 @@ def _coded(character: str) -> list[str]:
     number = character.encode("utf-16-be", "surrogatepass").hex()
     units = _ANY_BACKSLASHES.join(f"u{number[at : at + 4]}" for at in range(0, len(number), 4))
     encoded = "".join(f"%(?:25)*{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
-    forms = [f"(?i:{units})", f"&#(?i:0*{ord(character)}|x0*{ord(character):x});", f"(?i:{encoded})"]
+    forms = [
+        f"(?i:{units})",
+        f"&#(?i:0*{ord(character)}|x0*{ord(character):x})(?:;|(?![0-9a-fA-F]))",
+        f"(?i:{encoded})",
+    ]
     from html import escape  # seldom needed, and slow to load
 
     return forms if escape(character) == character else [*forms, re.escape(escape(character))]
@@ -110,7 +160,15 @@ _PROTOCOL = (
     "temperature tool_calls tool_choice total_tokens"
 )
 """Words that answers are made of: without one of them, or a part of it, a good answer would be judged a broken one."""
-_PASSWORD_PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^&#]*)", re.IGNORECASE)
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#]*)=([^&#]*)")
+_SECRET_NAME = re.compile(
+    r"(?:^|[-_.])(?:auth|authori[sz]ation|authentication|bearer|cookie2?|credentials?|jwt|pass|passphrase|pwd|sig"
+    r"|signature|(?:access|api|auth|client|function|license|private|secret|shared|subscription)?[-_]?key)[-_]?\d*$"
+    r"|(?:password|passwd|passcode|secret|token)$",
+    re.IGNORECASE,
+)
+_SECRET_PARAMETERS = frozenset({"code", "sas", "ticket", "x-amz-credential"})
+"""`code` carries the key of an Azure function."""
 
 
 class Secret:
@@ -136,8 +194,18 @@ class Secret:
         raise TypeError("a Secret is never serialised; resolve it again from its source")
 
 
+def names_secret(name: str) -> bool:
+    """Whether a header of this name usually carries a secret."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def parameter_names_secret(name: str) -> bool:
+    """Whether a query parameter of this name usually carries a secret."""
+    return names_secret(name) or name.lower() in _SECRET_PARAMETERS
+
+
 def without_password(address: str) -> str:
-    """A URL without the password it may carry, in front of the host or among its parameters; other text unchanged."""
+    """A URL without the secrets it may carry, in front of the host or among its parameters; other text unchanged."""
     scheme, mark, rest = address.partition("://")
     if not mark:
         return address
@@ -145,14 +213,18 @@ def without_password(address: str) -> str:
     credentials, at, place = rest.rpartition("@")
     user, colon, _ = credentials.partition(":")
     shown = f"{scheme}://{user}{':' + HIDDEN if colon else ''}{at}{place}"
-    return _PASSWORD_PARAMETER.sub(rf"\g<1>{HIDDEN}", shown)
+    return _PARAMETER.sub(_without_value, shown)
+
+
+def _without_value(parameter: re.Match[str]) -> str:
+    return f"{parameter[1]}={HIDDEN}" if parameter_names_secret(parameter[1]) else parameter[0]
 
 
 def passwords_in(address: str) -> list[str]:
-    """The passwords a URL carries, as written and as meant."""
+    """The passwords and keys a URL carries, as written and as meant."""
     rest = address.partition("://")[2]
     written = [part.rpartition("@")[0].partition(":")[2] for part in (rest, rest.partition("?")[0])]
-    written += [found.group(2) for found in _PASSWORD_PARAMETER.finditer(rest)]
+    written += [found[2] for found in _PARAMETER.finditer(rest) if parameter_names_secret(found[1])]
     return list(dict.fromkeys(form for text in written if text for form in (text, unquote(text))))
 
 
@@ -166,6 +238,7 @@ class Eraser:
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._traces: list[SecretForms] = []
+        self._disguises: list[_Disguise] = []
         for secret in secrets:
             self.add(secret)
 
@@ -177,14 +250,20 @@ class Eraser:
             return
         # The longest first: a secret that begins with another must not leave its end behind.
         self._traces = sorted([*self._traces, SecretForms(value)], key=lambda traces: len(traces.value), reverse=True)
+        self._disguises += map(_disguise, _disguises(value))
 
-    def may_be_in_pieces(self, stream: bytes) -> bool:
-        """Whether a stream's texts, put together, could give a secret: a quick look, wrong only to the safe side."""
-        return any(traces.may_be_in_pieces(stream) for traces in self._traces)
+    def may_be_in_pieces(self, payload: bytes) -> bool:
+        """Whether an answer's texts, put together, could give a secret: a quick look."""
+        for traces in self._traces:
+            if traces.may_be_in_pieces(payload) or traces.has_codes_in(payload):
+                return True
+        return any(one.forms.may_be_in_pieces(payload) for one in self._disguises if one.forms is not None)
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
         """Where secrets stand in `data`, in order and apart from each other."""
-        found = sorted(match.span() for traces in self._traces for match in traces.pattern.finditer(data))
+        patterns = [traces.pattern for traces in self._traces]
+        patterns += [re.compile(re.escape(one.value)) for one in self._disguises if one.value in data]
+        found = sorted(match.span() for pattern in patterns for match in pattern.finditer(data))
         apart: list[tuple[int, int]] = []
         for start, end in found:
             if apart and start < apart[-1][1]:
@@ -205,4 +284,7 @@ class Eraser:
             if traces.may_be_in(data):
                 erased, count = traces.pattern.subn(_HIDDEN, data)
                 data = erased if count else data
+        for rarest, disguise, _ in self._disguises:
+            if rarest in data and disguise in data:
+                data = data.replace(disguise, _HIDDEN)
         return data

@@ -28,20 +28,32 @@ class _Piece(NamedTuple):
 def erased_payload(eraser: Eraser, payload: bytes, *, event_stream: bool) -> bytes:
     """`payload` with no secret in it, nor in what its events say together."""
     payload = eraser.bytes(payload)
-    if event_stream and eraser.may_be_in_pieces(payload):
-        return _without_pieces(eraser, payload)
-    return payload
+    # A body has pieces only where its content is a list of parts, each with a text.
+    if not (event_stream or b'"text"' in payload) or not eraser.may_be_in_pieces(payload):
+        return payload
+    return _without_pieces(eraser, payload) if event_stream else _without_parts(eraser, payload)
 
 
 def _without_pieces(eraser: Eraser, stream: bytes) -> bytes:
     """The stream itself, or, where its texts together held a secret, its events written anew without it."""
     log = read_events(stream)
     values = [_decoded(event.data) for event in log.events]
+    return _written(log, values) if _erase_all(eraser, values) else stream
+
+
+def _without_parts(eraser: Eraser, body: bytes) -> bytes:
+    """The body itself, or, where the parts of a text together held a secret, the same JSON without it."""
+    value = _decoded(body)
+    return _encoded(value) if _erase_all(eraser, [value]) else body
+
+
+def _erase_all(eraser: Eraser, values: Iterable[Any]) -> bool:
+    """Take secrets out of the texts that values have at the same place; whether there were any."""
     texts: dict[tuple[Any, ...], list[_Piece]] = {}
     for value in values:
         _collect(value, (), texts)
-    found = [_erase(pieces, eraser) for pieces in texts.values()]
-    return _written(log, values) if any(found) else stream
+    found = [_erase(pieces, eraser) for pieces in texts.values()]  # all of them, not up to the first
+    return any(found)
 
 
 def _decoded(data: bytes) -> Any:
@@ -54,11 +66,12 @@ def _decoded(data: bytes) -> Any:
 def _collect(value: Any, path: tuple[Any, ...], texts: dict[tuple[Any, ...], list[_Piece]]) -> None:
     """Put the texts of one event behind those that earlier events have at the same place."""
     for place, part in _parts(value):
-        # A choice or call is the one its index says, wherever in its list it stands.
-        index = part.get("index", place) if isinstance(value, list) and isinstance(part, dict) else place
+        # A choice or call is the one its index says, wherever in its list it stands. What has no index is a part of
+        # one text: clients put the parts of a content together.
+        index = (part.get("index") if isinstance(part, dict) else None) if isinstance(value, list) else place
         if isinstance(part, str):
             text = part.encode("utf-8", "surrogatepass")
-            texts.setdefault((*path, place), []).append(_Piece(value, place, text))
+            texts.setdefault((*path, index), []).append(_Piece(value, place, text))
         elif len(path) < _DEEPEST:
             _collect(part, (*path, str(index)), texts)
 

@@ -7,16 +7,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from toolcert.core.secrets import HIDDEN, without_password
+from toolcert.core.secrets import HIDDEN, names_secret, without_password
 from toolcert.settings.credentials import names_credential
 from toolcert.settings.options import OPTIONS
 from toolcert.settings.packages import version_of
-
-if TYPE_CHECKING:
-    pass
-
 
 _SECRET_FLAGS = frozenset(option.flag for option in OPTIONS.values() if option.secret)
 
@@ -34,10 +29,20 @@ def _hide_secrets(argv: Iterable[str]) -> Iterator[str]:
             yield HIDDEN
         elif equals and _is_secret(flag):
             yield f"{flag}={HIDDEN}"
-        else:
+        elif equals and word.startswith("-"):
             # Only in `--flag=value` does the value begin behind the first "="; an address may have its own.
-            yield f"{flag}={without_password(value)}" if equals and word.startswith("-") else without_password(word)
+            yield f"{flag}={_shown(value)}"
+        else:
+            yield _shown(word)
         hide_next = not hide_next and not equals and _is_secret(word)
+
+
+def _shown(word: str) -> str:
+    """A word without the secrets of an address, or of a header whose name says that it carries one."""
+    name, colon, value = word.partition(":")
+    if colon and "$" not in value and names_secret(name) and not value.startswith("//"):
+        return f"{name}: {HIDDEN}"
+    return without_password(word)
 
 
 def _is_secret(flag: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.secrets import Secret
+from toolcert.core.secrets import Secret, names_secret
 from toolcert.core.values import Value
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -29,13 +29,13 @@ def split_header(line: str) -> tuple[str, str]:
         raise ValueError("expected 'Name: value'")
     if not value.isprintable():
         raise ValueError(f"the value of header {name} has characters that no header may have")
-    if names_credential(name) and not _VARIABLE.search(value):
+    if names_secret(name) and not _VARIABLE.search(value):
         raise ValueError(f"header {name} looks like a credential; put it into a variable: '{name}: ${{MY_VARIABLE}}'")
     return name, value
 
 
 def names_credential(name: str) -> bool:
-    """Whether a header or query parameter of this name usually carries a secret."""
+    """Whether an option or a field of a body of this name usually carries a secret."""
     return _CREDENTIAL.search(name) is not None
 
 

@@ -6,7 +6,7 @@ import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from toolcert.settings.credentials import names_credential
+from toolcert.core.secrets import parameter_names_secret
 
 _HALF_A_SCHEME = re.compile("https?:(?!//)", re.IGNORECASE)
 _DOUBLE_SLASH = re.compile("(?<!:)/{2,}")
@@ -26,7 +26,7 @@ def clean_address(text: str) -> str:
     if parts.username is not None or parts.password is not None:
         raise ValueError("an address must not carry a user name or password; use a header with a ${VARIABLE}")
     for name, _ in parse_qsl(parts.query):
-        if names_credential(name):
+        if parameter_names_secret(name):
             raise ValueError(f"an address must not carry a credential ({name}=...); use a key variable or a header")
     return parts._replace(path=_DOUBLE_SLASH.sub("/", parts.path).rstrip("/"), fragment="").geturl()
 
