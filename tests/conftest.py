@@ -21,6 +21,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 FOREIGN_VARIABLES = ("TOOLCERT_", "WATSONX_", "LITELLM_", "MODEL_TESTER_", "OPENAI_")
 PROXY_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+TERMINAL_VARIABLES = {"COLUMNS", "LINES"}
+"""Set by some shells and test runners; a text would be wrapped for them."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -71,7 +73,9 @@ def _clean_environment() -> Iterator[None]:
 
 
 def _foreign(name: str) -> bool:
-    return name.startswith(FOREIGN_VARIABLES) or name.endswith("_API_KEY") or name in PROXY_VARIABLES
+    return (
+        name.startswith(FOREIGN_VARIABLES) or name.endswith("_API_KEY") or name in PROXY_VARIABLES | TERMINAL_VARIABLES
+    )
 
 
 @pytest.fixture(scope="session")
