@@ -154,8 +154,8 @@ def test_a_finished_run_is_read_and_reported(tmp_path: Path) -> None:
     loaded: LoadedRun = report(tmp_path / "run", html=tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     summary = load_run(loaded.folder).summary
-    assert isinstance(summary, ProbeSummary)
     assert not isinstance(summary, VerifySummary)
+    assert isinstance(summary, ProbeSummary)
     assert (findings[0].code, findings[0].severity) == ("call.in_text", Severity.ERROR)
     assert summary.causes[0].code == "call.in_text"
     with pytest.raises(UsageError, match=r"no report pdf.*html"):

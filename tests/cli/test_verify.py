@@ -53,7 +53,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_a_run_is_reported_on_stdout_and_its_progress_on_stderr(tmp_path: Path, vendor: Vendor) -> None:
     result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(n) for n in range(8)]), "-o", "run")
     assert result.exit_code == ExitCode.OK, result.output
-    assert result.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (8/8")
+    assert result.stdout.startswith("passes: 100.0 % of 8 answers are sound (67.6 to 100.0); 381 sound answers in a")
     assert "sent          8 █" in result.stdout
     assert "in flight" not in result.stdout
     assert "8/8  100 %" in result.stderr
@@ -188,7 +188,7 @@ def test_slices_are_shown_on_request(tmp_path: Path, vendor: Vendor) -> None:
 def test_json_goes_to_stdout_alone(tmp_path: Path, vendor: Vendor) -> None:
     result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--json", "-")
     report = json.loads(result.stdout)
-    assert report["format"] == "toolcert.verify/1"
+    assert report["format"] == "toolcert.verify/2"
     assert report["summary"]["rows"]["valid"] == 1
 
 
@@ -283,7 +283,9 @@ def test_an_answer_nested_without_end_is_shown_and_sent_again(tmp_path: Path) ->
     with Scripted(lambda _: Answer(b'{"choices":' + b"[" * 5000 + b"]" * 5000 + b"}")) as server:
         words = ["verify", dataset, "--base-url", server.url, "-m", "m", "-q", "-o", "run", "--html", "r.html"]
         result = call(*words)
-        assert result.stdout.startswith("No tool was called: 1 row answered, 1 unreadably.")
+        assert result.stdout.startswith(
+            "fails: 0.0 % of 1 answer is sound (0.0 to 79.3); most often envelope.not_openai"
+        )
         for again in (["show", "run", "1"], ["replay", "run", "1"], ["verify", "--from", "run"]):
             assert call(*again).exit_code == ExitCode.OK, again
 
@@ -343,7 +345,7 @@ def test_a_mistyped_endpoint_costs_no_measurement(tmp_path: Path, vendor: Vendor
     )
     assert call("report", "run").stdout == before
     if rows == 4:
-        assert 'tests="4" failures="0" errors="4"' in (tmp_path / "j.xml").read_text()
+        assert 'tests="5" failures="0" errors="5"' in (tmp_path / "j.xml").read_text()
     asked = len(list(vendor.requests))
     assert verify(vendor, dataset, "-q", "-o", "run").exit_code == ExitCode.OK
     assert len(list(vendor.requests)) == asked
@@ -379,8 +381,8 @@ def test_rows_that_the_server_says_it_cannot_answer_are_told_apart(tmp_path: Pat
         result = verify(vendor, dataset, "-q", model="no-tools")
     assert result.exit_code == ExitCode.NOTHING_MEASURED
     lines = result.stdout.splitlines()
-    assert lines[0] == "Nothing could be measured: the server refuses 2 rows of 2 as not supported."
-    assert lines[1].endswith("most often (2): The model `no-tools` does not support tools.")
+    assert lines[0] == "unsupported: the server refuses all 2 rows as not supported."
+    assert "most often (2): The model `no-tools` does not support tools." in " ".join(lines)
     assert any("0 not measured, 2 unsupported" in line for line in lines)
     assert "Nothing could be measured: 2 unsupported." in result.stderr
 
@@ -396,7 +398,7 @@ def test_a_model_that_is_not_served_is_exit_3_for_verify_and_probe_alike(tmp_pat
 def test_a_choice_that_leaves_no_row_is_exit_2(tmp_path: Path, vendor: Vendor) -> None:
     result = verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "--where", "tool=absent")
     assert result.exit_code == ExitCode.USAGE
-    assert result.stdout.startswith("Nothing could be measured: there was no row to ask.")
+    assert result.stdout.startswith("not measured: there was no row to ask.")
     assert "d.jsonl: no row was chosen." in result.stderr
 
 
@@ -410,7 +412,7 @@ def test_a_dataset_without_a_usable_line_is_exit_2_and_pushes_nothing_out(tmp_pa
         assert "(2/2," in call("report", "run").stdout
     shown = verify(vendor, dataset, "-q", "-o", "new")
     assert shown.stdout.splitlines()[:2] == [
-        "Nothing could be measured: none of 2 lines can be asked.",
+        "not measured: none of 2 lines can be asked.",
         "The dataset itself has 2 problems, not charged to the vendor.",
     ]
     assert "no line can be asked." in shown.stderr
@@ -484,7 +486,7 @@ def test_ctrl_c_is_answered_and_the_run_goes_on_later(sent: signal.Signals, tmp_
     assert process.returncode == ExitCode.INTERRUPTED
     assert b"Stopping; answers under way have 5 s to arrive." in told
     assert b"Interrupted; what was measured is in run." in told
-    assert re.match(rb"Incomplete: \d+ of 500 rows were asked\. So far: Fit for agents", shown)
+    assert re.match(rb"undecided: stopped at \d+ of 500 rows; so far 100.0 % of \d+ answers are sound", shown)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
@@ -521,7 +523,7 @@ def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> No
         formats = {"--json": "r.json", "--html": "r.html", "--markdown": "r.md", "--junit": "r.xml", "--badge": "b"}
         shown = call("report", "run", *(word for pair in formats.items() for word in pair))
         finished = call(*words)
-    said = re.compile(r"Incomplete: \d+ of 40 rows were asked\.")
+    said = re.compile(r"undecided: stopped at \d+ of 40 rows; so far")
     assert said.match(while_running)
     assert shown.exit_code == ExitCode.OK
     for file in ("r.html", "r.md", "r.xml"):
@@ -530,8 +532,9 @@ def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> No
     assert said.match(summary["headline"])
     assert (summary["incomplete"], summary["planned"]) == (True, 40)
     assert 'errors="1"' in (tmp_path / "r.xml").read_text()
-    assert "fit for agents</span>" not in (tmp_path / "r.html").read_text()
-    assert finished.stdout.startswith("Fit for agents: 100.0 % of the answers with calls are valid (40/40")
+    assert "passes</span>" not in (tmp_path / "r.html").read_text()
+    assert json.loads((tmp_path / "b").read_text())["color"] == "lightgrey"
+    assert finished.stdout.startswith("passes: 100.0 % of 40 answers are sound")
 
 
 def test_the_badge_agrees_with_the_verdict(tmp_path: Path) -> None:
@@ -543,9 +546,9 @@ def test_the_badge_agrees_with_the_verdict(tmp_path: Path) -> None:
     with (tmp_path / "good/records.jsonl").open("ab") as log:
         log.write((tmp_path / "bad/records.jsonl").read_bytes())
     shown = call("report", "good").stdout
-    assert shown.startswith("Not fit for agents: 70.0 % of the answers are without error")
+    assert shown.startswith("fails: 70.0 % of 10 answers are sound (39.7 to 89.2); most often call.in_text")
     made = json.loads(call("report", "good", "--badge", "-").stdout)
-    assert (made["message"], made["color"]) == ("70.0 % without error", "red")
+    assert (made["message"], made["color"]) == ("fails, 70.0 % sound", "red")
 
 
 def test_no_gate_is_met_by_a_part_of_a_run(tmp_path: Path, vendor: Vendor) -> None:
@@ -554,8 +557,8 @@ def test_no_gate_is_met_by_a_part_of_a_run(tmp_path: Path, vendor: Vendor) -> No
     (tmp_path / "run/manifest.json").write_text(json.dumps(manifest | {"finished_at": None, "planned": 9}))
     assert call("verify", "--from", "run").exit_code == ExitCode.OK
     gated = call("verify", "--from", "run", "--fail-under", "schema=0.5")
-    assert gated.exit_code == ExitCode.FAILED
-    assert "Incomplete: 3 of 9 rows were asked." in gated.stderr
+    assert gated.exit_code == ExitCode.NOTHING_MEASURED
+    assert "The gates cannot be judged: stopped at 3 of 9 rows; a gate needs 95 %." in gated.stderr
 
 
 def test_replay_elsewhere_shows_the_difference(tmp_path: Path, vendor: Vendor) -> None:

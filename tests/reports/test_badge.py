@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from reports.samples import probe_summary
 from toolcert.comparison.result import CompareVerdict, Comparison
 from toolcert.core.statistics import Rate
+from toolcert.core.verdict import Verdict, Word
 from toolcert.reports.formats import render
-from toolcert.verification.summary.figures import Rows, VerifySummary
+from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import summarise
 
 
@@ -36,27 +38,28 @@ def test_nothing_measured_is_grey() -> None:
 
 def test_the_verdict_decides_the_colour(verify_run: Path) -> None:
     summary = summarise(verify_run)
-    share = summary.headline.split(": ")[1].partition(" %")[0]
-    assert str(badge("verify", summary)["message"]).startswith(f"{share} % ")
-    for k, color in ((100, "brightgreen"), (95, "yellow"), (50, "red")):
-        made = badge("verify", of_hundred(valid=k, passed=k))
-        assert (made["message"], made["color"]) == (f"{k}.0 % valid", color)
+    assert summary.headline.startswith("fails: ")
+    assert badge("verify", summary) | {"label": ""} == {
+        "schemaVersion": 1,
+        "label": "",
+        "message": f"fails, {100 * summary.sound.k / summary.sound.n:.1f} % sound",
+        "color": "red",
+    }
+    for word, color in ((Word.CERTIFIED, "brightgreen"), (Word.PASSES, "green"), (Word.PARTIAL, "yellow")):
+        made = badge("verify", of_hundred(word))
+        assert (made["message"], made["color"]) == (f"{word}, 98.0 % sound", color)
 
 
-def test_a_run_that_is_not_fit_for_other_reasons_is_not_green() -> None:
-    """All calls are valid; three in ten answers are broken otherwise."""
-    made = badge("verify", of_hundred(valid=100, passed=70))
-    assert (made["message"], made["color"]) == ("70.0 % without error", "red")
+@pytest.mark.parametrize("word", [Word.UNDECIDED, Word.NOT_MEASURED])
+def test_a_run_that_says_nothing_has_no_colour(word: Word) -> None:
+    """A share of the few rows that were measured would look like a verdict."""
+    made = badge("verify", of_hundred(word))
+    assert (made["message"], made["color"]) == (word.text, "lightgrey")
 
 
-def test_an_incomplete_run_has_no_colour() -> None:
-    made = badge("verify", msgspec.structs.replace(of_hundred(valid=100, passed=100), incomplete=True))
-    assert (made["message"], made["color"]) == ("incomplete", "lightgrey")
-
-
-def of_hundred(*, valid: int, passed: int) -> VerifySummary:
-    rows = Rows(lines=100, sent=100, answered=100, called=100, valid=valid, passed=passed)
-    return VerifySummary(run="r", toolcert="1", started_at=0.0, headline="", rows=rows, valid=Rate(k=valid, n=100))
+def of_hundred(word: Word) -> VerifySummary:
+    verdict = Verdict(word=word, reason="")
+    return VerifySummary(run="r", toolcert="1", started_at=0.0, headline="", verdict=verdict, sound=Rate(k=98, n=100))
 
 
 def test_a_verdict_has_its_colour(comparison: Comparison) -> None:

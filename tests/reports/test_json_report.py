@@ -47,7 +47,7 @@ def test_a_real_probe_report_satisfies_its_schema(real_probe: Any) -> None:
 
 def test_a_verify_report_satisfies_its_schema(verify_run: Path) -> None:
     report = validated("verify", summarise(verify_run))
-    assert report["format"] == "toolcert.verify/1"
+    assert report["format"] == "toolcert.verify/2"
     assert report["summary"]["rows"]["lines"] == 300
 
 

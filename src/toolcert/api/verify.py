@@ -85,11 +85,11 @@ def verify(
     return wait_for(verify_async(dataset, endpoint, options, handlers, confirm))
 
 
-def judge_again(run: str | Path, rules: Rules) -> Rejudgement:
+def judge_again(run: str | Path, rules: Rules, threshold: float | None = None) -> Rejudgement:
     """Judge a finished run, or a results file of the older verifiers, by these rules; nothing is sent."""
     from toolcert.verification.rejudgement import rejudge
 
-    return rejudge(Path(run), rules)
+    return rejudge(Path(run), rules, threshold)
 
 
 async def replay_async(

@@ -10,7 +10,6 @@ from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.display_text import percent
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.verification.summary.figures import VerifySummary
-from toolcert.verification.summary.headline import Level, deciding, level
 
 LABEL = "tool calling"
 WORD_COLORS = {
@@ -38,17 +37,13 @@ def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa
 
 
 def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
-    """The deciding rate, in the colour of the verdict; both empty if nothing was measured."""
-    reached = level(summary)
-    if summary.incomplete:
-        return badge("incomplete", "lightgrey")
-    if reached is None:
-        return badge("not measured" if summary.nothing_measured else "no call", "lightgrey")
-    word, share = deciding(summary)
-    return badge(f"{percent(share.value)} {word}", _LEVEL_COLORS[reached])
+    """The verdict in its colour, with the share of sound answers where enough was measured."""
+    word = summary.verdict.word
+    told = word not in (Word.UNDECIDED, Word.UNSUPPORTED, Word.NOT_MEASURED) and summary.sound.n > 0
+    share = f", {percent(summary.sound.value)} sound" if told else ""
+    return badge(f"{word.text}{share}", WORD_COLORS[word])
 
 
-_LEVEL_COLORS = {Level.FIT: "brightgreen", Level.CARE: "yellow", Level.UNFIT: "red"}
 _VERDICT_COLORS = {
     CompareVerdict.EQUIVALENT: "brightgreen",
     CompareVerdict.INCONCLUSIVE: "yellow",

@@ -40,7 +40,8 @@ class VerifyReport(Report):
     """The report of a verify run: name and version of the format, then the summary."""
 
     intervals = True
-    format: Literal["toolcert.verify/1"]
+    version = 2
+    format: Literal["toolcert.verify/2"]
     summary: VerifySummary
 
 
@@ -51,7 +52,7 @@ def probe_json(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:  # noq
 
 def verify_json(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
     """The report of a verify run."""
-    return pretty(VerifyReport(format="toolcert.verify/1", summary=summary))
+    return pretty(VerifyReport(format="toolcert.verify/2", summary=summary))
 
 
 def pretty(report: Report) -> bytes:

@@ -80,7 +80,7 @@ class Rejudgement(Value):
     differences: tuple[Difference, ...]
 
 
-def rejudge(path: Path, rules: Rules = Rules.OURS) -> Rejudgement:
+def rejudge(path: Path, rules: Rules = Rules.OURS, threshold: float | None = None) -> Rejudgement:
     """Judge a run folder or an older results file again; nothing is sent."""
     tally = Tally()
     differences = []
@@ -89,8 +89,11 @@ def rejudge(path: Path, rules: Rules = Rules.OURS) -> Rejudgement:
         difference = _difference(judged)
         if difference is not None:
             differences.append(difference)
+    manifest = manifest_of(path)
+    if threshold is not None:
+        manifest = msgspec.structs.replace(manifest, parameters=manifest.parameters | {"threshold": threshold})
     return Rejudgement(
-        summary=summary_of(tally, manifest_of(path)), differences=tuple(sorted(differences, key=lambda item: item.row))
+        summary=summary_of(tally, manifest), differences=tuple(sorted(differences, key=lambda item: item.row))
     )
 
 

@@ -7,13 +7,16 @@ from enum import StrEnum
 import msgspec
 
 from toolcert.core.errors import UsageError
+from toolcert.core.gates import parse_gates
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject, Value
+from toolcert.core.verdict import VERIFY_THRESHOLD, Word
 from toolcert.runs.encoding import Keep
 from toolcert.settings.keyword_options import KeywordOptions
 from toolcert.verification.adapters.base import ModelAdapter
 from toolcert.verification.adapters.registry import get_adapter, load_adapter
 from toolcert.verification.dataset.selection import Selection, parse_where
+from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
 
 _NOT_FOR_COMPLETIONS = frozenset(
     {"messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "functions", "function_call"}
@@ -114,7 +117,14 @@ class VerifyOptions(KeywordOptions):
     only_failed: bool = False
     max_requests: int | None = None
     keep: Keep = Keep.RAW
+    threshold: float = VERIFY_THRESHOLD
+    """The share of sound answers that a good run reaches."""
     fail_under: str = ""
+    """As in `schema=0.98,trigger=95%`."""
+    fail_on: tuple[str, ...] = ()
+    require: str | None = None
+    """`passes` or `certified`."""
+    allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,6 +132,15 @@ class VerifyOptions(KeywordOptions):
             raise UsageError("--fresh forgets the run whose failed rows --only-failed asks again; give one of them.")
         if self.only_failed and self.output is None:
             raise UsageError("--only-failed needs --output.", remedy="Name the folder of the earlier run.")
+
+    def gates(self) -> VerifyGates:
+        """What the exit code depends on."""
+        return VerifyGates(
+            figures=parse_gates(self.fail_under, GATE_NAMES),
+            fail_on=self.fail_on,
+            require=None if self.require is None else Word(self.require),
+            allow=self.allow,
+        )
 
     def shaping(self) -> Shaping:
         """What is changed in every row."""
@@ -150,6 +169,7 @@ class VerifyOptions(KeywordOptions):
             "seed": self.seed if self.sample else None,
             "where": list(self.where) or None,
             "keep": str(self.keep),
+            "threshold": self.threshold,
         }
         shown: JsonObject = msgspec.to_builtins(shaping)
         return shown | {name: value for name, value in chosen.items() if value is not None}

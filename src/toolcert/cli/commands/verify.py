@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,11 +25,13 @@ if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.verification.older_results import Rules
     from toolcert.verification.run.job import VerifyJob, VerifyRun
+    from toolcert.verification.summary.fail_under import VerifyGates
     from toolcert.verification.summary.figures import VerifySummary
     from toolcert.verification.verify_options import VerifyOptions
 
 
 _LEFT_OUT = frozenset({"exclude", "all-models"})
+_JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
 
 
 @click.command(cls=SettingsCommand, short_help="Replay a dataset of requests against one model.")
@@ -45,7 +46,7 @@ _LEFT_OUT = frozenset({"exclude", "all-models"})
 @click.option(
     "--resume", is_flag=True, help="Continue the run in --output; this is the default, unless --fresh is given."
 )
-@use(*(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT), "fail-under", "fail-on")
+@use(*(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT), *_JUDGEMENT)
 def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
     """Replay a dataset of requests against one model, and judge every answer.
 
@@ -72,6 +73,7 @@ def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str |
 
     report_options.check_reports(settings, "verify", dataset, earlier)
     check_gate_codes(settings.fail_on, catalogue())
+    check_gate_codes(settings.allow, catalogue())
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)
     if dataset is None:
@@ -109,8 +111,6 @@ def _title(manifest: Manifest) -> str:
 
 def conclude(result: VerifyRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
-    from toolcert.verification.summary.fail_under import found_gates
-
     print_and_write(result.summary, settings, result.folder)
     for notice in result.notices:
         click.echo(notice, err=True)
@@ -126,11 +126,13 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
     if result.kept_earlier and not result.summary.nothing_measured:
         click.echo("No row that was asked again got an answer.", err=True)
         return ExitCode.NOTHING_MEASURED
-    return _exit_code(result.summary, [*result.missed, *found_gates(settings.fail_on, result.summary)])
+    return _exit_code(result.summary, _required(settings))
 
 
-def _exit_code(summary: VerifySummary, missed: Sequence[str]) -> int:
-    """The exit code for a summary and the gates it missed."""
+def _exit_code(summary: VerifySummary, gates: VerifyGates) -> int:
+    """The exit code for a summary and the gates it must meet."""
+    from toolcert.verification.summary.fail_under import failed_gates, too_little_measured
+
     if not summary.rows.sent and not summary.not_asked:
         raise _no_row(summary)
     if summary.nothing_measured:
@@ -138,9 +140,25 @@ def _exit_code(summary: VerifySummary, missed: Sequence[str]) -> int:
         causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
         click.echo(f"Nothing could be measured: {causes or 'no row was asked'}.", err=True)
         return ExitCode.NOTHING_MEASURED
-    if missed:
+    if gates and (gap := too_little_measured(summary)):
+        click.echo(f"The gates cannot be judged: {gap}.", err=True)
+        return ExitCode.NOTHING_MEASURED
+    if missed := failed_gates(gates, summary):
         raise GateError("\n".join(missed))
     return ExitCode.OK
+
+
+def _required(settings: Settings) -> VerifyGates:
+    from toolcert.core.gates import parse_gates
+    from toolcert.core.verdict import Word
+    from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
+
+    return VerifyGates(
+        figures=parse_gates(_gates(settings), GATE_NAMES),
+        fail_on=tuple(settings.fail_on),
+        require=None if settings.require is None else Word(settings.require),
+        allow=tuple(settings.allow),
+    )
 
 
 def _no_row(summary: VerifySummary) -> InputError:
@@ -170,10 +188,9 @@ def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rul
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
     from toolcert.api.verify import judge_again
     from toolcert.cli.support import report_options
-    from toolcert.core.gates import parse_gates
     from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import print_differences
-    from toolcert.verification.summary.fail_under import GATE_NAMES, found_gates, missed_gates, require_expectations
+    from toolcert.verification.summary.fail_under import require_expectations
 
     if dataset is not None:
         raise UsageError("--from judges the answers of a finished run; it takes no dataset.")
@@ -181,20 +198,25 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
         if settings.resolved(name).source is Source.FLAG:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"--from judges all of a finished run and sends nothing; leave out {option}.")
-    gates = parse_gates(_gates(settings), GATE_NAMES)
-    judged = judge_again(earlier, rules)
-    require_expectations(gates, earlier, lambda: judged.summary.expects)
+    gates = _required(settings)
+    judged = judge_again(earlier, rules, _threshold(settings))
+    require_expectations(gates.figures, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):
         click.echo()
         print_differences(judged.differences, Screen())
-    return _exit_code(
-        judged.summary, [*missed_gates(gates, judged.summary), *found_gates(settings.fail_on, judged.summary)]
-    )
+    return _exit_code(judged.summary, gates)
+
+
+def _threshold(settings: Settings) -> float | None:
+    """The threshold that was asked for; the default of the table is that of probe."""
+    chosen = settings.resolved("threshold")
+    return None if chosen.source is Source.DEFAULT else settings.threshold
 
 
 def verify_options(settings: Settings, model: str) -> VerifyOptions:
     """The options of the command as the library takes them."""
+    from toolcert.core.verdict import VERIFY_THRESHOLD
     from toolcert.verification.verify_options import VerifyOptions
 
     return VerifyOptions(
@@ -215,7 +237,11 @@ def verify_options(settings: Settings, model: str) -> VerifyOptions:
         only_failed=settings.only_failed,
         max_requests=settings.max_requests,
         keep=settings.keep,
+        threshold=VERIFY_THRESHOLD if (asked := _threshold(settings)) is None else asked,
         fail_under=_gates(settings),
+        fail_on=tuple(settings.fail_on),
+        require=settings.require,
+        allow=tuple(settings.allow),
     )
 
 

@@ -14,9 +14,9 @@ from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.charts.times import Form, Track
 from toolcert.reports.html.page import render
+from toolcert.reports.probe.phrases import ROLES
 from toolcert.reports.verify.row_evidence import DatasetView, FindingView, dataset_views, finding_views
 from toolcert.verification.summary.figures import Moment, SliceLine, Times, ToolLine, Traffic, VerifySummary
-from toolcert.verification.summary.headline import USABLE, Level, level
 
 SHOWN = 4
 """Causes named in a line; the rest are counted."""
@@ -142,6 +142,7 @@ def _listed(counts: Mapping[str, int], noun: str = "") -> str:
 def rate_rows(summary: VerifySummary) -> tuple[RateRow, ...]:
     """Every rate that was measured."""
     rates = (
+        ("Sound", "no error of the vendor, and valid calls: decides the verdict", summary.sound),
         ("Valid, per answer", "all calls of the answer satisfy their schemas", summary.valid),
         ("Valid, per call", "each call on its own", summary.valid_calls),
         ("Called as expected", "of the rows that say whether they expect a call", summary.trigger),
@@ -263,7 +264,6 @@ def _tracks(moments: tuple[Moment, ...], width: float) -> list[Track]:
 
 SHOWN_NAMES = 12
 """Distinct model names, fingerprints or finish reasons listed."""
-ROLES = {Level.FIT: "good", Level.CARE: "half", Level.UNFIT: "bad", None: "unknown"}
 
 
 class Tally(Value):
@@ -308,14 +308,13 @@ def verify_html(summary: VerifySummary, extras: Extras = NOTHING) -> str:
 
 
 def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
-    reached = level(summary)
     return VerifyPage(
         title=visible(f"{summary.model} at {summary.base_url or summary.endpoint}"),
         run=summary.run,
         folder=visible(extras.run or "RUN"),
         toolcert=summary.toolcert,
-        role=ROLES[reached],
-        word="incomplete" if summary.incomplete else reached.value.lower() if reached else "not decided",
+        role=ROLES[summary.verdict.word],
+        word=summary.verdict.word.text,
         headline=visible(summary.headline),
         lines=tuple(visible(line) for line in summary.lines),
         unfinished=summary.incomplete,
@@ -332,7 +331,7 @@ def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
         slices=slice_groups(summary),
         expects=summary.expects,
         tallies=_tallies(summary),
-        threshold=USABLE,
+        threshold=summary.verdict.threshold,
     )
 
 
@@ -344,12 +343,18 @@ def _facts(summary: VerifySummary) -> tuple[tuple[str, str], ...]:
         ("Endpoint", visible(summary.base_url or summary.endpoint)),
         ("Model", shorten(visible(summary.model), 120)),
         ("Dataset", "" if dataset is None else _dataset(dataset.path, dataset.digest)),
-        ("Measured", measured if summary.started_at else ""),
+        ("Date", measured if summary.started_at else ""),
+        ("Measured", _covered(summary)),
         ("Requests sent", f"{count(traffic.requests)}, {plural(traffic.retried, 'row')} retried"),
         ("Tokens in, out", f"{count(traffic.prompt_tokens)}, {count(traffic.completion_tokens)}"),
         ("Wall time", _wall(traffic)),
     )
     return tuple((name, value) for name, value in pairs if value)
+
+
+def _covered(summary: VerifySummary) -> str:
+    coverage = summary.verdict.coverage
+    return f"{count(coverage.measured)} of {plural(coverage.planned, 'row')}" if coverage.planned else ""
 
 
 def _wall(traffic: Traffic) -> str:

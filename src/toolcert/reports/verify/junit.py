@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Record, RowFacts
+from toolcert.core.verdict import Word
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit
 from toolcert.reports.verify.rows import every_row
 from toolcert.verification.summary.figures import VerifySummary
-from toolcert.verification.summary.headline import incomplete_words
 
 _TAGS = {Outcome.FAILED: Tag.FAILURE, Outcome.UNSUPPORTED: Tag.SKIPPED, Outcome.SKIPPED: Tag.SKIPPED}
 
@@ -16,15 +16,16 @@ _TAGS = {Outcome.FAILED: Tag.FAILURE, Outcome.UNSUPPORTED: Tag.SKIPPED, Outcome.
 def verify_junit(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:
     """The report of a verify run; its rows come from the log."""
     cases = [_case(summary.model, record, row, extras) for record, row in every_row(extras)]
-    if summary.incomplete:
-        cases.append(_rest(summary, extras))
+    if not summary.verdict.good and not summary.rows.failed:
+        cases.append(_verdict(summary, extras))
     return junit([(f"{summary.model} at {summary.endpoint}".strip(), summary.started_at, cases)])
 
 
-def _rest(summary: VerifySummary, extras: Extras) -> Case:
-    """A case for the rows that an unfinished run did not reach; without it they would seem to have passed."""
-    tag = Tag(extras.not_measured.value)
-    return Case(classname=summary.model, name="all rows asked", tag=tag, message=incomplete_words(summary))
+def _verdict(summary: VerifySummary, extras: Extras) -> Case:
+    """The verdict as a case where no row fails: without it, a run that stopped early would look well."""
+    verdict = summary.verdict
+    tag = Tag(extras.not_measured.value) if verdict.word in (Word.UNDECIDED, Word.NOT_MEASURED) else Tag.FAILURE
+    return Case(classname=summary.model, name="verdict", tag=tag, message=verdict.sentence)
 
 
 def _case(model: str, record: Record, row: RowFacts, extras: Extras) -> Case:

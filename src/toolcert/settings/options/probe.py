@@ -55,7 +55,7 @@ PROBE: tuple[Option, ...] = (
         group=_WHAT,
         kind=Number(0, 1, metavar="RATE"),
         default=PROBE_THRESHOLD,
-        help="Success rate from which a model counts as reliable.",
+        help="Success rate from which a model counts as reliable; verify wants 0.99 of its answers to be sound.",
     ),
     Option(
         name="sort",

@@ -16,7 +16,6 @@ from toolcert.core.cases import Outcome
 from toolcert.core.errors import NothingMeasuredError, UnauthorisedError, UnreachableError, UsageError
 from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunStarted
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.gates import parse_gates
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
 from toolcert.core.number_text import plural
@@ -42,7 +41,12 @@ from toolcert.verification.run.log import (
     require_run,
 )
 from toolcert.verification.run.row_plan import VerifyPlan, VerifyWork, target_of
-from toolcert.verification.summary.fail_under import GATE_NAMES, any_expectation, missed_gates, require_expectations
+from toolcert.verification.summary.fail_under import (
+    any_expectation,
+    failed_gates,
+    require_expectations,
+    too_little_measured,
+)
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import Tally, summarise, summary_of
 from toolcert.verification.verify_options import VerifyOptions, adapter_of
@@ -96,7 +100,7 @@ class VerifyRun(Value):
     summary: VerifySummary
     interrupted: bool = False
     missed: tuple[str, ...] = ()
-    """The gates that were not met, in words."""
+    """The gates that were not met, in words; those of `fail_under` alone where nothing else is required."""
     kept_earlier: bool = False
     """Nothing was measured, and what the earlier run in the folder measured is as it was."""
     notices: tuple[str, ...] = ()
@@ -135,7 +139,7 @@ class VerifyJob:
         self.spec = spec
         self.shaping = options.shaping()
         self.selection = options.selection()
-        self.gates = parse_gates(options.fail_under, GATE_NAMES)
+        self.gates = options.gates()
         self.dataset = Dataset(source)
         self.fresh = options.fresh
         self.again = frozenset({Outcome.FAILED} if options.only_failed else ())
@@ -146,7 +150,7 @@ class VerifyJob:
             dataset=DatasetFacts(path=source.name),
             parameters=options.parameters(self.shaping),
         )
-        require_expectations(self.gates, source.name, lambda: any_expectation(self.dataset))
+        require_expectations(self.gates.figures, source.name, lambda: any_expectation(self.dataset))
         self._check_adapter()
 
     def _run_gone_on_with(self) -> str | None:
@@ -195,9 +199,10 @@ class VerifyJob:
             plan = self.plan(earlier)
             # The log may hold rows that are not chosen now: then no number is that of all its rows.
             others = self._meet_chosen(earlier) and earlier.met < earlier.known
-            self.manifest = msgspec.structs.replace(
-                earlier.manifest or self.manifest, planned=None if others else plan.total
-            )
+            former = earlier.manifest or self.manifest
+            # The rows stay as they are; how they are judged is asked for anew.
+            judged = former.parameters | {"threshold": self.options.threshold}
+            self.manifest = msgspec.structs.replace(former, planned=None if others else plan.total, parameters=judged)
             tally, after = Tally(), Aftermath(earlier)
             with closing(self._log(folder, lock)) as log:
                 conclude = self._conclude(log, earlier, tally, after)
@@ -268,10 +273,14 @@ class VerifyJob:
             folder=str(folder),
             summary=summary,
             interrupted=finished.interrupted,
-            missed=tuple(missed_gates(self.gates, summary)),
+            missed=self._missed(summary),
             kept_earlier=log.kept_earlier or in_vain,
             notices=tuple(notices),
         )
+
+    def _missed(self, summary: VerifySummary) -> tuple[str, ...]:
+        gap = too_little_measured(summary) if self.gates else ""
+        return (f"The gates cannot be judged: {gap}.",) if gap else tuple(failed_gates(self.gates, summary))
 
     def _check_adapter(self) -> None:
         """Say what is missing for raw completions before the first request."""

@@ -193,6 +193,7 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
         tools=len(exchange.request.tools),
         offered=_offered(row, exchange.request),
         turns=_turns(exchange.request),
+        streamed=exchange.request.stream,
         tags=row.tags,
         id=row.id,
     )

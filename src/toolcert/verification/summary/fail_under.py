@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import Gate, rules_out
 from toolcert.core.number_text import plural
+from toolcert.core.values import Value
+from toolcert.core.verdict import COVERAGE_FLOOR, Verdict, Word, is_allowed
 from toolcert.verification.dataset.lines import OWN_KEY, Dataset
 from toolcert.verification.summary.figures import VerifySummary
-from toolcert.verification.summary.headline import incomplete_words
+from toolcert.verification.summary.run_verdict import run_verdict, stopped_words
 
 GATE_NAMES = ("schema", "trigger", "correct")
 _NEED_EXPECTATIONS = frozenset({"trigger", "correct"})
+_INVALID_CALLS = ("args.", "call.unknown_tool", "call.mangled_name")
+"""Errors that make a call invalid, so that the figure `schema` counts them."""
 _KEY = f'"{OWN_KEY}"'.encode()
 
 
@@ -32,19 +36,54 @@ def any_expectation(dataset: Dataset) -> bool:
     return any(dataset.read(number, text).notes.expected is not None for number, text in marked)
 
 
-def missed_gates(gates: tuple[Gate, ...], summary: VerifySummary) -> Iterator[str]:
-    """Say why each missed gate is missed; an incomplete run meets none."""
-    if gates and summary.incomplete:
-        yield incomplete_words(summary)
+class VerifyGates(Value):
+    """What the user requires of a run before the exit code may be 0."""
+
+    figures: tuple[Gate, ...] = ()
+    """Rates by name; an error that these rates do not count keeps the gate closed where it is frequent."""
+    fail_on: tuple[str, ...] = ()
+    require: Word | None = None
+    allow: tuple[str, ...] = ()
+    """Findings that may stand."""
+
+    def __bool__(self) -> bool:
+        return bool(self.figures or self.fail_on or self.require)
+
+
+def too_little_measured(summary: VerifySummary) -> str:
+    """Why no gate can be judged; empty where enough was measured."""
+    coverage = summary.verdict.coverage
+    return "" if coverage.enough else f"{stopped_words(coverage)}; a gate needs {100 * COVERAGE_FLOOR:g} %"
+
+
+def failed_gates(gates: VerifyGates, summary: VerifySummary) -> list[str]:
+    """One line for each gate that closed."""
+    verdict = run_verdict(summary, summary.verdict.threshold, gates.allow) if gates.allow else summary.verdict
+    return [
+        *_missed_figures(gates, summary, verdict),
+        *_lesser_verdict(gates, verdict),
+        *_ruled_out(gates, summary),
+    ]
+
+
+def _missed_figures(gates: VerifyGates, summary: VerifySummary, verdict: Verdict) -> Iterator[str]:
     figures = {"schema": summary.valid, "trigger": summary.trigger, "correct": summary.correct}
-    for gate in gates:
-        reason = gate.missed_by(figures[gate.name])
-        if reason:
+    for gate in gates.figures:
+        if reason := gate.missed_by(figures[gate.name]):
             yield reason
+    # What the rate counts, the rate judges: a gate of 0.98 lets 1 % of invalid calls pass.
+    counted = _INVALID_CALLS if any(gate.name == "schema" for gate in gates.figures) else ()
+    caps = [code for code in verdict.caps if not code.startswith(counted)] if gates.figures else []
+    if caps:
+        yield f"{summary.headline} --allow {caps[0]} would let it stand."
 
 
-def found_gates(fail_on: Sequence[str], summary: VerifySummary) -> Iterator[str]:
-    """Say which findings of --fail-on the vendor has."""
+def _lesser_verdict(gates: VerifyGates, verdict: Verdict) -> Iterator[str]:
+    if gates.require is not None and not verdict.meets(gates.require):
+        yield f"{verdict.sentence}; {gates.require} is required."
+
+
+def _ruled_out(gates: VerifyGates, summary: VerifySummary) -> Iterator[str]:
     for line in summary.vendor:
-        if rules_out(fail_on, line.code, line.severity):
+        if rules_out(gates.fail_on, line.code, line.severity) and not is_allowed(line.code, gates.allow):
             yield f"{line.code} ({line.severity}) in {plural(line.rows, 'row')}: {line.title}"

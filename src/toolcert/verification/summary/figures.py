@@ -6,6 +6,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.manifest import Dataset
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
+from toolcert.core.verdict import Verdict, Word
 
 
 class Rows(Value):
@@ -34,6 +35,26 @@ class Rows(Value):
     not_measured: int = 0
     skipped: int = 0
     """Lines that cannot be asked, or were not reached."""
+
+
+class UnsoundRows(Value):
+    """Answers that an agent cannot use, by all their errors."""
+
+    codes: tuple[str, ...]
+    """Errors of the vendor; empty where only the rules of the older verifiers call the calls invalid."""
+    rows: int
+
+
+class AnswerMode(Value):
+    """The answers that were asked for as a stream, or those that were not."""
+
+    streamed: bool
+    sound: Rate = Rate()
+    """Answers without an error of the vendor and with valid calls; those that no schema can judge are left out."""
+    refused: int = 0
+    """Rows that the server refuses as not supported."""
+    unsound: tuple[UnsoundRows, ...] = ()
+    """Most frequent first."""
 
 
 class Example(Value):
@@ -135,6 +156,7 @@ class VerifySummary(Value):
     started_at: float
     headline: str
     """The verdict in one sentence."""
+    verdict: Verdict = Verdict(word=Word.NOT_MEASURED, reason="")
     lines: tuple[str, ...] = ()
     """Further sentences for people."""
     finished_at: float | None = None
@@ -162,6 +184,10 @@ class VerifySummary(Value):
     """Of the answered rows that expect a call or none, those that got it."""
     correct: Rate = Rate()
     """Of the answered rows with an expectation, those that meet it."""
+    sound: Rate = Rate()
+    """Of the answers, those without an error of the vendor and with valid calls."""
+    modes: tuple[AnswerMode, ...] = ()
+    """The same, unstreamed and streamed."""
     if_missing_were_wrong: Rate = Rate()
     """Schema accuracy per response in the worst case: every row not measured counted as invalid."""
     finish: dict[str, int] = {}

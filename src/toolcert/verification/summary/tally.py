@@ -15,12 +15,23 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics import Rate
+from toolcert.core.verdict import VERIFY_THRESHOLD
 from toolcert.diagnose import kind_of
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
 from toolcert.verification.summary.breakdown import OTHERS, Kind, Kinds, Moments, Slices, ToolTallies
-from toolcert.verification.summary.figures import Example, FindingLine, Rows, Times, Traffic, VerifySummary
-from toolcert.verification.summary.headline import headline, next_lines
+from toolcert.verification.summary.figures import (
+    AnswerMode,
+    Example,
+    FindingLine,
+    Rows,
+    Times,
+    Traffic,
+    UnsoundRows,
+    VerifySummary,
+)
+from toolcert.verification.summary.headline import next_lines
+from toolcert.verification.summary.run_verdict import run_verdict
 
 LOST_CALLS = frozenset({"call.in_text", "call.in_reasoning", "finish.calls_missing"})
 """What says of an answer without calls that the model made one, and the server lost it."""
@@ -67,6 +78,11 @@ class Tally:
         self.buckets: Counter[str] = Counter()
         self.answered_as: Counter[str] = Counter()
         self.fingerprints: Counter[str] = Counter()
+        self.sound: Counter[bool] = Counter()
+        """Sound answers by whether they were streamed."""
+        self.unsound: Counter[tuple[bool, tuple[str, ...]]] = Counter()
+        """Answers that are not, with their errors."""
+        self.refused: Counter[bool] = Counter()
         self.findings: dict[tuple[bool, str], FindingTally] = {}
         """By whether it is an error in these rows, and by code."""
         self.times: defaultdict[str, Quantiles] = defaultdict(Quantiles)
@@ -100,6 +116,7 @@ class Tally:
             self.not_measured_by[_cause(record)] += 1
         elif record.outcome is Outcome.UNSUPPORTED:
             _count_name(self.unsupported_by, record.reason, 1)
+            self.refused[record.row is not None and record.row.streamed] += 1
         elif record.skip is not SkipKind.BAD_ROW:
             _count_name(self.not_asked, record.cause or record.reason, 1)
 
@@ -143,10 +160,19 @@ class Tally:
             counts["correct"] += rows * (kind.correct is True)
         if not kind.passed:
             self.failed_by[_first_error(kind.codes)] += rows
+        self._count_soundness(kind, rows)
         _count_name(self.answered_as, kind.answered_as, rows)
         _count_name(self.fingerprints, kind.fingerprint, rows)
         self.tools.add(kind, rows)
         self.slices.add(kind, rows)
+
+    def _count_soundness(self, kind: Kind, rows: int) -> None:
+        errors = _errors(kind)
+        if errors or kind.valid is False:
+            known = (kind.streamed, errors) in self.unsound or len(self.unsound) < MAX_NAMES
+            self.unsound[kind.streamed, errors if known else errors[:1]] += rows
+        elif kind.valid or not kind.called:
+            self.sound[kind.streamed] += rows
 
     def _count_calls(self, kind: Kind, rows: int) -> None:
         self.rows["unjudged" if kind.valid is None else "valid" if kind.valid else "invalid"] += rows
@@ -186,12 +212,22 @@ def _first_error(codes: tuple[str, ...]) -> str:
 
 def _place(code: str, record: Record) -> tuple[bool, str]:
     """Whether a finding is an error in this row, and its code; told from the head of the record alone."""
-    if code.startswith((DATASET, _TRANSPORT)):
-        return False, code
-    fine = record.outcome is not Outcome.FAILED or (
-        code == _EMPTY and record.row is not None and record.row.valid is not False
-    )
-    return not fine and kind_of(code).severity is Severity.ERROR, code
+    failed = record.outcome is Outcome.FAILED
+    return failed and _is_error(code, valid=None if record.row is None else record.row.valid), code
+
+
+def _errors(kind: Kind) -> tuple[str, ...]:
+    """The errors of the vendor in rows of this kind, in order; a row that passed has none."""
+    if kind.passed:
+        return ()
+    return tuple(sorted(code for code in kind.codes if _is_error(code, valid=kind.valid)))
+
+
+def _is_error(code: str, *, valid: bool | None) -> bool:
+    """Whether a finding is an error of the vendor in a row that failed."""
+    if code.startswith((DATASET, _TRANSPORT)) or (code == _EMPTY and valid is not False):
+        return False
+    return kind_of(code).severity is Severity.ERROR
 
 
 def _cause(record: Record) -> str:
@@ -237,7 +273,14 @@ def summary_of(tally: Tally, manifest: Manifest) -> VerifySummary:
     tally.settle()
     summary = _with_shares(_with_counts(_about(manifest), tally), tally.rows)
     summary = msgspec.structs.replace(summary, incomplete=_incomplete(summary))
-    return msgspec.structs.replace(summary, headline=headline(summary), lines=next_lines(summary))
+    verdict = run_verdict(summary, threshold_of(manifest))
+    summary = msgspec.structs.replace(summary, verdict=verdict, headline=f"{verdict.sentence}.")
+    return msgspec.structs.replace(summary, lines=next_lines(summary))
+
+
+def threshold_of(manifest: Manifest) -> float:
+    """The share of sound answers that the run is judged by; runs of 0.1 did not choose one."""
+    return float(manifest.parameters.get("threshold", VERIFY_THRESHOLD))
 
 
 def _about(manifest: Manifest) -> VerifySummary:
@@ -288,6 +331,7 @@ def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
         traffic=_traffic(tally, rows),
         expects=tally.rows["wanted"] > 0,
         nothing_measured=rows.answered == 0,
+        modes=tuple(_modes(tally)),
     )
 
 
@@ -299,11 +343,28 @@ def _with_shares(summary: VerifySummary, counts: Counter[str]) -> VerifySummary:
         answered=Rate(k=rows.answered, n=rows.sent),
         called=Rate(k=rows.called, n=rows.called + rows.in_text),
         valid=Rate(k=rows.valid, n=judged),
+        sound=sum((mode.sound for mode in summary.modes), Rate()),
         valid_calls=Rate(k=counts["calls_valid"], n=counts["calls_valid"] + counts["calls_invalid"]),
         trigger=Rate(k=counts["triggered"], n=counts["wanted"]),
         correct=Rate(k=counts["correct"], n=counts["wanted"]),
         if_missing_were_wrong=Rate(k=rows.valid, n=judged + rows.not_measured),
     )
+
+
+def _modes(tally: Tally) -> Iterator[AnswerMode]:
+    for streamed in (False, True):
+        unsound = {codes: rows for (mode, codes), rows in tally.unsound.most_common() if mode is streamed}
+        answers = tally.sound[streamed] + sum(unsound.values())
+        if answers or tally.refused[streamed]:
+            yield AnswerMode(
+                streamed=streamed,
+                sound=Rate(k=tally.sound[streamed], n=answers),
+                refused=tally.refused[streamed],
+                unsound=tuple(
+                    UnsoundRows(codes=codes, rows=rows)
+                    for codes, rows in sorted(unsound.items(), key=lambda item: (-item[1], item[0]))
+                ),
+            )
 
 
 def _rows(tally: Tally) -> Rows:

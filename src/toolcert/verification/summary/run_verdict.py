@@ -1,0 +1,166 @@
+"""The verdict of a verify run: answers are abilities, frequent errors are faults, missing rows a gap in coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from toolcert.core.number_text import count, plural
+from toolcert.core.statistics import Rate, runs_needed, wilson
+from toolcert.core.verdict import VERIFY_THRESHOLD, Ability, Coverage, Fault, Verdict, Word, decide, is_allowed
+from toolcert.diagnose import kind_of
+from toolcert.verification.summary.figures import AnswerMode, VerifySummary
+
+_WHOLE, _STREAMED = "unstreamed answers", "streamed answers"
+
+
+def run_verdict(summary: VerifySummary, threshold: float = VERIFY_THRESHOLD, allowed: Sequence[str] = ()) -> Verdict:
+    """Judge a run; a row whose only errors are `allowed` counts as sound."""
+    modes = [_allowing(mode, allowed) for mode in summary.modes]
+    verdict = decide(
+        [*_abilities(summary, modes)],
+        [*_faults(modes, threshold)],
+        coverage=coverage_of(summary),
+        threshold=threshold,
+    )
+    return _reworded(_without_calls(verdict, summary), summary, modes)
+
+
+def coverage_of(summary: VerifySummary) -> Coverage:
+    """Rows that were measured, of those that could be asked; a line that cannot be asked is the dataset's."""
+    rows = summary.rows
+    known = rows.sent + sum(summary.not_asked.values())
+    # How many rows a killed run has left is not known where its dataset was not counted: 0 is never enough.
+    unknown = summary.incomplete and summary.planned is None
+    planned = 0 if unknown else max(known, (summary.planned or 0) - (rows.lines - known))
+    return Coverage(measured=rows.answered + rows.unsupported, planned=planned)
+
+
+def _allowing(mode: AnswerMode, allowed: Sequence[str]) -> AnswerMode:
+    if not allowed:
+        return mode
+    standing = [
+        msgspec.structs.replace(one, codes=tuple(code for code in one.codes if not is_allowed(code, allowed)))
+        for one in mode.unsound
+    ]
+    forgiven = sum(
+        one.rows for one, before in zip(standing, mode.unsound, strict=True) if before.codes and not one.codes
+    )
+    sound = Rate(k=mode.sound.k + forgiven, n=mode.sound.n)
+    unsound = tuple(one for one, before in zip(standing, mode.unsound, strict=True) if one.codes or not before.codes)
+    return msgspec.structs.replace(mode, sound=sound, unsound=unsound)
+
+
+def _abilities(summary: VerifySummary, modes: Sequence[AnswerMode]) -> Iterator[Ability]:
+    any_whole = any(not mode.streamed for mode in modes)
+    for mode in modes:
+        yield Ability(
+            name=_STREAMED if mode.streamed else _WHOLE,
+            fault="not sound",
+            k=mode.sound.k,
+            n=mode.sound.n,
+            refused=mode.refused,
+            core=not (mode.streamed and any_whole),
+            codes=tuple(dict.fromkeys(code for one in mode.unsound for code in one.codes)),
+        )
+    rows = summary.rows
+    if rows.unsupported and rows.answered:
+        asked = rows.answered + rows.unsupported
+        yield Ability(name="rows", fault="refused as not supported", k=rows.answered, n=asked)
+    if summary.correct.n:
+        yield Ability(name="expectations", fault="not met", k=summary.correct.k, n=summary.correct.n)
+
+
+def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[Fault]:
+    """Errors whose share of the rows is, by its lower bound, more than the threshold leaves; most frequent first."""
+    seen: dict[str, Rate] = {}
+    for mode in modes:
+        for code in dict.fromkeys(code for one in mode.unsound for code in one.codes):
+            rows = sum(one.rows for one in mode.unsound if code in one.codes)
+            seen[code] = seen.get(code, Rate()) + Rate(k=rows, n=max(rows, mode.sound.n))
+    for code, rate in sorted(seen.items(), key=lambda item: (-item[1].k, item[0])):
+        interval = wilson(rate.k, rate.n)
+        if interval is not None and interval.lower > 1 - threshold:
+            yield Fault(code=code, title=kind_of(code).title.rstrip("."), k=rate.k, n=rate.n)
+
+
+def _without_calls(verdict: Verdict, summary: VerifySummary) -> Verdict:
+    """Sound words alone say nothing about calling tools, unless the dataset says that it expects no more."""
+    rows = summary.rows
+    if not verdict.good or summary.expects or summary.valid.n:
+        return verdict
+    reason = (
+        f"{plural(rows.called, 'answer')} with calls, and none of a tool with a usable schema"
+        if rows.called
+        else f"no tool was called in {plural(rows.answered, 'answer')}, so nothing is known about calls"
+    )
+    return msgspec.structs.replace(verdict, word=Word.NOT_MEASURED, reason=reason, runs_to_certify=None)
+
+
+def _reworded(verdict: Verdict, summary: VerifySummary, modes: Sequence[AnswerMode]) -> Verdict:
+    """The verdict with a reason in shares of answers, which is how people speak of datasets."""
+    reason = _reason(verdict, summary, modes)
+    return msgspec.structs.replace(verdict, reason=reason) if reason else verdict
+
+
+def _reason(verdict: Verdict, summary: VerifySummary, modes: Sequence[AnswerMode]) -> str:
+    """Empty where the rule's own words serve."""
+    word, shares = verdict.word, _shares(modes)
+    if word is Word.UNDECIDED and not verdict.coverage.enough:
+        return f"{stopped_words(verdict.coverage)}; so far {shares}"
+    if word is Word.PASSES:
+        needed = (
+            f"{runs_needed(verdict.threshold)} sound answers in a row" if verdict.threshold < 1 else "no number of rows"
+        )
+        return f"{shares}; {needed} would certify"
+    reasons = {
+        Word.CERTIFIED: f"{shares}, proven to reach {100 * verdict.threshold:g} %",
+        Word.FAILS: f"{shares}{_most_often(modes)}",
+        Word.UNDECIDED: f"{shares}; more rows would tell{_most_often(modes)}",
+        Word.UNSUPPORTED: f"the server refuses all {plural(summary.rows.unsupported, 'row')} as not supported",
+        Word.NOT_MEASURED: "" if summary.rows.answered else _why_nothing(summary),
+    }
+    return reasons.get(word, "")
+
+
+def stopped_words(coverage: Coverage) -> str:
+    """`stopped at 64 of 300 rows`."""
+    if not coverage.planned:
+        return f"stopped after {plural(coverage.measured, 'row')}, and how many there are is not known"
+    return f"stopped at {count(coverage.measured)} of {plural(coverage.planned, 'row')}"
+
+
+def _shares(modes: Sequence[AnswerMode]) -> str:
+    """The share of sound answers; of two modes the weaker, by name."""
+    rated = [mode for mode in modes if mode.sound.n]
+    if not rated:
+        return "no answer can be judged"
+    weakest = min(rated, key=lambda mode: mode.sound.value or 0.0)
+    rate = weakest.sound
+    kind = "" if len(rated) == 1 else "streamed " if weakest.streamed else "unstreamed "
+    assert rate.low is not None
+    assert rate.high is not None
+    share = f"{100 * rate.k / rate.n:.1f} % of {count(rate.n)} {kind}{'answer' if rate.n == 1 else 'answers'}"
+    return f"{share} {'is' if rate.n == 1 else 'are'} sound ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+
+
+def _most_often(modes: Iterable[AnswerMode]) -> str:
+    rows: dict[str, int] = {}
+    for mode in modes:
+        for one in mode.unsound:
+            for code in one.codes:
+                rows[code] = rows.get(code, 0) + one.rows
+    if not rows:
+        return ""
+    worst = max(rows, key=lambda code: (rows[code], code))
+    return f"; most often {worst} ({plural(rows[worst], 'row')})"
+
+
+def _why_nothing(summary: VerifySummary) -> str:
+    rows = summary.rows
+    if not rows.lines:
+        return "there was no row to ask"
+    if not rows.sent and not summary.not_asked:
+        return f"none of {plural(rows.lines, 'line')} can be asked"
+    return f"none of {plural(rows.lines, 'row')} got an answer"
