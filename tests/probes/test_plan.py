@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
 import pytest
 
 from toolcert.core.cases import Case, Outcome
@@ -185,3 +186,59 @@ def test_resumed_records_may_come_in_any_order() -> None:
 def test_own_probes_plan_like_all_others() -> None:
     plan = ProbePlan({"e": [ModelInfo(id="m")]}, [find_probe("basic")], iterations=2)
     assert [case.key for case in plan.sources()["e"]] == ["e/m/basic/1", "e/m/basic/2"]
+
+
+def erring(*codes: str, in_probe: str = "streaming", iterations: tuple[int, ...] = (1,)) -> Answering:
+    """Passes everything; some iterations of one probe show errors beside it."""
+
+    def answer(case: Case) -> Record:
+        shows = case.probe == in_probe and case.iteration in iterations
+        return msgspec.structs.replace(passing(case), codes=codes if shows else ())
+
+    return answer
+
+
+@pytest.mark.parametrize("iterations", [1, 3, 7])
+def test_an_error_that_one_case_shows_is_asked_for_once_more(iterations: int) -> None:
+    plan = plan_of("basic", "streaming", iterations=iterations)
+    records = work_off(plan, erring("stream.cut"))
+    assert sorted(asked(records, "streaming")) == list(range(1, iterations + 2))
+    assert sorted(asked(records, "basic")) == list(range(1, iterations + 1))
+    assert plan.models_done == (1, 1)
+    assert plan.requests_to_look_again() == 2
+
+
+def test_a_second_look_is_the_last_one() -> None:
+    """Seen again or another error: no third iteration follows."""
+    records = work_off(plan_of("streaming", iterations=1), erring("stream.cut", iterations=(1, 2)))
+    assert sorted(asked(records, "streaming")) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        erring("stream.cut", iterations=(1, 2)),
+        erring("usage.arithmetic", "transport.server_error"),
+        passing,
+    ],
+)
+def test_what_is_reproduced_or_cannot_cap_needs_no_second_look(answer: Answering) -> None:
+    assert sorted(asked(work_off(plan_of("streaming", iterations=2), answer), "streaming")) == [1, 2]
+
+
+def test_an_error_that_two_probes_show_needs_no_second_look() -> None:
+    records = work_off(
+        plan_of("basic", "streaming", iterations=1),
+        lambda case: msgspec.structs.replace(passing(case), codes=("call.in_text",)),
+    )
+    assert (asked(records, "basic"), asked(records, "streaming")) == ([1], [1])
+
+
+def test_a_resumed_run_does_not_repeat_a_second_look() -> None:
+    records = work_off(plan_of("streaming", iterations=1), erring("stream.cut"))
+    plan = plan_of("streaming", iterations=1)
+    plan.resume({record.case for record in records}, records)
+    assert work_off(plan, passing) == []
+    half = plan_of("streaming", iterations=1)
+    half.resume({records[0].case}, records[:1])
+    assert [record.case for record in work_off(half, passing)] == ["e/m/streaming/2"]

@@ -12,11 +12,16 @@ from typing import TypeAlias
 
 import msgspec
 
+from toolcert.core.findings import Severity
 from toolcert.core.statistics import PROBE_THRESHOLD, reaches, runs_needed, wilson
 from toolcert.core.values import Value
 
 VERIFY_THRESHOLD = 0.99
 """The share of sound answers in a verify run: ten calls in a row then fail in less than a tenth of an agent's runs."""
+NOT_THE_MODELS = ("transport.", "dataset.", "internal.")
+"""Findings about the network, the dataset and ourselves never cap."""
+REPRODUCED = 2
+"""Cases that must show an error before it caps: one alone may be an accident."""
 COVERAGE_FLOOR = 0.95
 """The share of what was planned that must be measured before anything good may be said."""
 
@@ -183,6 +188,11 @@ def decide(
         caps=tuple(fault.code for fault in faults),
         otherwise=_conclude(Evidence(abilities, (), coverage, threshold), rules)[0] if faults else None,
     )
+
+
+def can_cap(code: str, severity: Severity) -> bool:
+    """Whether a finding caps the verdict once it is reproduced."""
+    return severity is Severity.ERROR and not code.startswith(NOT_THE_MODELS)
 
 
 def is_allowed(code: str, allowed: Iterable[str]) -> bool:

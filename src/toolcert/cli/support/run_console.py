@@ -166,7 +166,9 @@ def _print_plan(job: ProbeJob) -> None:
     names = ", ".join(probe.name for probe in job.probes)
     screen.print(screen.prose(f"{plural(len(job.probes), 'probe')}: {names}", hanging=2))
     screen.print(screen.prose(f"{plural(job.options.iterations, 'iteration')} each"))
-    screen.print(screen.prose(f"up to {plural(job.plan.requests_planned(), 'request')} without retries; none was sent"))
+    most, again = job.plan.requests_planned(), job.plan.requests_to_look_again()
+    screen.print(screen.prose(f"up to {plural(most, 'request')} without retries; none was sent"))
+    screen.print(screen.prose(f"up to {again} more where an error is seen in one case only: it is asked for once more"))
 
 
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:

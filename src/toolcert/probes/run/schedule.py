@@ -9,6 +9,8 @@ from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.sequential import SequentialTest
 from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
 from toolcert.core.targets import ModelInfo
+from toolcert.core.verdict import REPRODUCED, can_cap
+from toolcert.diagnose import kind_of
 from toolcert.probes.base import Probe
 
 FIRST = 5
@@ -55,6 +57,13 @@ class ProbeIterations:
     def settled(self) -> bool:
         """Whether nothing more will come."""
         return not self._waiting and self._given == self._iterations
+
+    def once_more(self) -> list[Case]:
+        """One iteration beyond those that were planned."""
+        further = self._iterations + 1
+        if further not in self._done:
+            self._waiting.add(further)
+        return [self._make(further, None)]
 
     def unmet(self, name: str) -> Skip:
         """Why the probes that need this one are skipped."""
@@ -162,6 +171,9 @@ class ProbePlan:
                     }
         self._begun: set[tuple[str, str, str]] = set()
         """Probes of a model whose cases were released or skipped."""
+        self._errors: dict[tuple[str, str], dict[str, set[str]]] = {target: {} for target in self._progress}
+        """Of each model: the errors that were seen, with the cases that show them."""
+        self._asked_again: set[tuple[str, str]] = set()
 
     @property
     def total(self) -> int:
@@ -175,8 +187,12 @@ class ProbePlan:
         return done, len(self._progress)
 
     def requests_planned(self) -> int:
-        """The most requests the run sends, retries and control requests after a refusal apart."""
-        return self._chatting * self._iterations * sum(probe.requests for probe in self._probes.values())
+        """The most requests the run sends, without retries, control requests after a refusal, and second looks."""
+        return self._iterations * self.requests_to_look_again()
+
+    def requests_to_look_again(self) -> int:
+        """The most requests that are added where an error was seen in one case only."""
+        return self._chatting * sum(probe.requests for probe in self._probes.values())
 
     @property
     def resumed(self) -> int:
@@ -201,7 +217,27 @@ class ProbePlan:
         iterations = self._progress.get(target, {}).get(name)
         if iterations is None:
             return []
-        return self._unmeasured([*iterations.after(record), *self._dependents(target, name)])
+        self._note_errors(target, record)
+        released = [*iterations.after(record), *self._dependents(target, name)]
+        return self._unmeasured([*released, *self._second_looks(target)])
+
+    def _note_errors(self, target: tuple[str, str], record: Record) -> None:
+        severities = {found.code: found.severity for found in record.detail.findings}
+        for code in record.codes:
+            if can_cap(code, severities.get(code) or kind_of(code).severity):
+                self._errors[target].setdefault(code, set()).add(record.case)
+
+    def _second_looks(self, target: tuple[str, str]) -> Iterator[Case]:
+        """One more iteration of each probe that alone showed an error, in one case: it is reproduced or an accident."""
+        # Only when all else is done: another probe may show the error too, and then there is nothing to ask.
+        progress = self._progress[target]
+        if target in self._asked_again or not all(one.settled for one in progress.values()):
+            return
+        self._asked_again.add(target)
+        once = {case for cases in self._errors[target].values() if len(cases) < REPRODUCED for case in cases}
+        for name, iterations in progress.items():
+            if any(case.startswith(f"{target[0]}/{target[1]}/{name}/") for case in once):
+                yield from iterations.once_more()
 
     def _covers(self, record: Record) -> bool:
         progress = self._progress.get((record.endpoint, record.model), {})

@@ -7,14 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from toolcert.core.findings import Severity
-from toolcert.core.verdict import Ability, Coverage, Fault, Verdict, Word, decide
+from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict, Word, can_cap, decide
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn
 
-REPRODUCED = 2
-"""Cases that must show an error before it caps a verdict: one alone may be an accident."""
-NOT_THE_MODELS = ("transport.", "dataset.", "internal.")
-"""Findings about the network, the dataset and ourselves never cap."""
 OF_A_CALL = ("call.", "args.", "finish.calls_missing", "envelope.")
 """Findings that break the call itself, where it is not streamed."""
 
@@ -57,7 +53,7 @@ def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterat
     shown: dict[str, list[tuple[Cell, int]]] = {}
     for cell in cells:
         for found in cell.findings:
-            if found.severity is Severity.ERROR and not found.code.startswith(NOT_THE_MODELS):
+            if can_cap(found.code, found.severity):
                 shown.setdefault(found.code, []).append((cell, found.count))
     faults = [_fault(code, seen, columns) for code, seen in shown.items()]
     yield from sorted((fault for fault in faults if fault.k >= REPRODUCED), key=lambda fault: (-fault.k, fault.code))

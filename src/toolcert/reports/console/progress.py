@@ -161,7 +161,8 @@ def share(pace: Pace) -> str:
     done = pace.done + pace.resumed
     if not pace.total:
         return f"{count(done)} done"
-    return f"{count(done)}/{count(pace.total)}  {100 * done // pace.total} %"
+    total = max(done, pace.total)  # a second look at an error adds a case
+    return f"{count(done)}/{count(total)}  {100 * done // total} %"
 
 
 def figures(pace: Pace) -> str:
