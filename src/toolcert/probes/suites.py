@@ -14,8 +14,10 @@ GROUP_WEIGHTS = {"calling": 6.0, "control": 3.0, "format": 3.0, "conversation": 
 """A group's share of the score, spread evenly over its probes, so that a new probe does not shift the others."""
 
 
-CORE = frozenset({"basic", "hello_world", "result_use"})
+CORE = ("basic", "result_use")
 """Probes of a call, its arguments and the use of its result, unstreamed: an agent that lacks one of them fails."""
+GREETING = "hello_world"
+"""Both in one, but it also asks for the right finish reason, which an agent can do without."""
 
 
 class Suite(Value):
@@ -91,6 +93,11 @@ def choose_probes(suite: str, names: Sequence[str] = (), scenarios: Iterable[str
     chosen = find_suite(suite)
     every = [probe.name for probe in all_probes() if probe.group != "scenario"]
     return with_needs(chosen.probes or [name for name in every if name not in chosen.left_out])
+
+
+def core_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The core probes of a run; the greeting stands in where it is all there is."""
+    return tuple(name for name in CORE if name in names) or tuple(name for name in names if name == GREETING)
 
 
 def weights_of(suite: Suite, probes: Sequence[tuple[str, str]]) -> dict[str, float]:

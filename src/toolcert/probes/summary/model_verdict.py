@@ -11,6 +11,8 @@ from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict,
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn
 
+CALL_LOST = ("call.", "finish.calls_missing", "envelope.")
+"""Findings of a call that was made and did not arrive: the model is not said to make none."""
 OF_A_CALL = ("call.", "args.", "finish.calls_missing", "envelope.")
 """Findings that break the call itself, where it is not streamed."""
 
@@ -23,8 +25,8 @@ def model_verdict(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn], thr
         coverage=_coverage(cells),
         threshold=threshold,
     )
-    # A call that was lost in the text, or sent in a form of its own, is not "no call".
-    if verdict.word is Word.FAILS and not makes_calls(cells) and not any(c.startswith("call.") for c in verdict.caps):
+    lost = any(code.startswith(CALL_LOST) for code in verdict.caps)
+    if verdict.word is Word.FAILS and not lost and not makes_calls(cells):
         return msgspec.structs.replace(verdict, reason=f"does not call tools; {verdict.reason}")
     return verdict
 

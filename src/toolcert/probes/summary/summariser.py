@@ -17,7 +17,7 @@ from toolcert.core.verdict import Verdict, Word, worst
 from toolcert.diagnose import kind_of
 from toolcert.probes.registry import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
-from toolcert.probes.suites import CORE, Suite, find_suite, weights_of
+from toolcert.probes.suites import Suite, core_of, find_suite, weights_of
 from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times
 from toolcert.probes.summary.model_verdict import model_verdict
 from toolcert.probes.summary.score import score_of
@@ -278,6 +278,7 @@ def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
     names = [*(name for name in known if name in manifest.probes), *(n for n in manifest.probes if n not in known)]
     groups = [(name, known[name].group if name in known else "scenario") for name in names]
     weights = weights_of(find_suite(manifest.suite), groups)
+    core = core_of(names)
     return tuple(
         ProbeColumn(
             name=name,
@@ -286,7 +287,7 @@ def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
             meaning=known[name].meaning if name in known else "",
             weight=weights[name],
             requests=known[name].requests if name in known else 1,
-            core=name in CORE,
+            core=name in core,
         )
         for name, group in groups
     )
