@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from support.scripted import Answer, Scripted, refusal
 from toolcert.simulate import Vendor
 
 pytestmark = pytest.mark.heavy  # simulates or starts many processes; `make test-fast` does without
@@ -390,3 +391,35 @@ def test_the_page_is_named_once_it_is_written_and_the_run_always(tmp_path: Path)
     *_, totals, page = done.stdout.splitlines()
     assert totals.endswith("Run: run")
     assert page == "Report: page.html"
+
+
+@pytest.mark.parametrize("suite", ["quick", "agent", "full"])
+@pytest.mark.parametrize("gate", [(), ("--fail-on", "error")])
+def test_a_refused_key_measures_nothing_in_any_suite(tmp_path: Path, suite: str, gate: tuple[str, ...]) -> None:
+    """Also where the list of models is public, so that one probe of `full` can be answered."""
+    listing = Answer({"object": "list", "data": [{"id": "m", "object": "model"}]})
+    refused = refusal(401, "Incorrect API key provided.", type="invalid_request_error", code="invalid_api_key")
+    with Scripted(lambda request: listing if request.path.endswith("/models") else refused) as server:
+        done = toolcert("probe", server.url, "-s", suite, "-n", "1", *gate, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "not measured" in done.stdout
+    assert "Incorrect API key" in done.stderr
+
+
+def test_a_score_above_the_gate_does_not_hide_an_error(tmp_path: Path) -> None:
+    with Vendor(models=["stream-cutter"]) as vendor:
+        asked = ["probe", vendor.url, "--suite", "agent", "-n", "1", "--fail-under", "90"]
+        done = toolcert(*asked, cwd=tmp_path)
+        allowed = toolcert(*asked, "--allow", "stream.cut", cwd=tmp_path)
+        proof = toolcert(*asked, "--allow", "stream.cut", "--require", "certified", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "scores 95, but has stream.cut: --allow stream.cut would let it stand." in done.stderr
+    assert allowed.returncode == 0, allowed.stderr
+    assert proof.returncode == 1
+
+
+def test_a_plan_says_what_a_second_look_may_add(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        done = toolcert("probe", vendor.url, "--suite", "quick", "-n", "5", "--dry-run", cwd=tmp_path)
+    assert "up to 5 requests without retries" in done.stdout
+    assert "up to 1 more where an error is seen in one case only" in done.stdout

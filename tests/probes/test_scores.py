@@ -79,7 +79,7 @@ async def test_what_is_not_measured_widens_the_score_and_bars_a_good_verdict() -
         probed = await probe_models(server.url, ["m"], suite="agent")
     model = probed.model("m")
     assert (model.score.low, model.score.high) == (0, 90)
-    assert model.verdict.word is Word.UNDECIDED
+    assert model.verdict.word is Word.NOT_MEASURED
 
 
 async def test_an_endpoint_without_answers_measures_nothing_and_fails_nobody() -> None:

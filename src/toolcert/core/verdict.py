@@ -256,9 +256,13 @@ Rule: TypeAlias = Callable[[Evidence], Conclusion | None]
 
 
 def nothing_measured(evidence: Evidence) -> Conclusion | None:
-    """Nothing that was asked for was answered."""
-    rated = any(ability.n or ability.refused for ability in evidence.asked)
-    return None if rated else (Word.NOT_MEASURED, "nothing could be measured")
+    """Nothing that was asked for was answered, or next to nothing and no call among it, as with a dead key."""
+    coverage = evidence.coverage
+    if not any(ability.n or ability.refused for ability in evidence.asked):
+        return Word.NOT_MEASURED, "nothing could be measured"
+    if not evidence.core and not coverage.enough:
+        return Word.NOT_MEASURED, f"only {coverage.measured} of {coverage.planned} were measured, and no call"
+    return None
 
 
 def tools_refused(evidence: Evidence) -> Conclusion | None:

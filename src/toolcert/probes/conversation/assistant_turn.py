@@ -85,7 +85,9 @@ class MalformedHistory(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         city = talk.nonce("city")
         _, turn = await ask_on(talk, _malformed_history(city, f'{{"city": "{city}'), tools=[WEATHER])
-        if turn.fault is not None and turn.fault.kind is not FaultKind.SERVER_ERROR and refuses(turn):
+        # A refused key says nothing about the history.
+        about_history = turn.fault is not None and turn.fault.kind not in (FaultKind.SERVER_ERROR, FaultKind.AUTH)
+        if about_history and refuses(turn):
             return passed(answer="refused")
         control = _malformed_history(city, f'{{"city": "{city}"}}')
         await judgeable(talk, turn, feature=MALFORMED.over(control))

@@ -223,7 +223,8 @@ class Summariser:
             models=models,
             causes=causes,
             totals=totals,
-            nothing_measured=not counts.measured + counts.unsupported,
+            nothing_measured=all(model.verdict.word is Word.NOT_MEASURED for model in models if model.asked)
+            or not counts.measured + counts.unsupported,
         )
 
     def _ranked(self) -> tuple[ModelSummary, ...]:
