@@ -186,6 +186,12 @@ def fault_matrix() -> Iterator[str]:
     for row in matrix():
         for code, reason in row.reasons.items():
             yield f"- `{row.switch}` also shows `{code}`: {reason}."
+    yield from ("", "## Verdicts of verify", "")
+    yield "What one answer shows gets a verdict on the same side, good or not good, from `probe` and `verify`. What"
+    yield "a probe or a comparison shows, `verify` does not test. It only warns of these, which one answer cannot"
+    yield "settle:"
+    yield ""
+    yield from (f"- `{row.switch}`: {row.probe_alone}." for row in matrix() if row.probe_alone)
     yield from ("", "## Findings without a switch", "")
     yield from (f"- `{code}`: {reason}." for code, reason in SHOWN_ELSEWHERE.items())
 

@@ -85,6 +85,8 @@ class Row(Value):
     """Why each folded finding follows from it."""
     seen_by: str
     modes: tuple[Mode, ...]
+    probe_alone: str = ""
+    """Why verify only warns of it; empty where its verdict is on the same side as that of probe."""
 
 
 def matrix() -> tuple[Row, ...]:
@@ -97,6 +99,7 @@ def matrix() -> tuple[Row, ...]:
             reasons=fault.companions,
             seen_by=_seen_by(fault.seen_by, fault.probe),
             modes=fault.modes,
+            probe_alone=fault.probe_alone,
         )
         for fault in all_faults()
     )

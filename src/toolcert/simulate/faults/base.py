@@ -130,6 +130,8 @@ class Fault(Value):
     """Other findings that always follow from it, each with the reason; they are folded under it."""
     option: str = ""
     """The option without which the fault does not show."""
+    probe_alone: str = ""
+    """Why only a probe can judge it, where one answer shows it as no more than a warning; empty where verify does."""
 
     @property
     def model(self) -> str:
@@ -154,6 +156,7 @@ def fault(
     probe: str | None = None,
     companions: dict[str, str] | None = None,
     option: str = "",
+    probe_alone: str = "",
 ) -> Callable[[Spoil], Spoil]:
     """Register a function as a fault; its docstring says what the vendor does."""
 
@@ -171,6 +174,7 @@ def fault(
             probe=probe,
             companions=companions or {},
             option=option,
+            probe_alone=probe_alone,
         )
         return function
 

@@ -78,7 +78,12 @@ def nondeterministic(body: JsonObject, ask: Ask) -> JsonObject:
     return body
 
 
-@fault("text.degenerate", Stage.BODY, WORDS)
+@fault(
+    "text.degenerate",
+    Stage.BODY,
+    WORDS,
+    probe_alone="a text may repeat itself for a reason, and a probe knows which answer it wants",
+)
 def degenerate(body: JsonObject, ask: Ask) -> JsonObject:
     """Falls into a loop; option: writes one mark or one token without meaning, over and over."""
     loop = {"marks": "!" * 300, "unknown": "<unk>" * 60}.get(ask.option, "blue and green and " * 60)
@@ -87,7 +92,12 @@ def degenerate(body: JsonObject, ask: Ask) -> JsonObject:
     return body
 
 
-@fault("text.special_tokens", Stage.BODY, WORDS)
+@fault(
+    "text.special_tokens",
+    Stage.BODY,
+    WORDS,
+    probe_alone="people read around a stray token, and a probe that asks for JSON cannot",
+)
 def special_tokens(body: JsonObject, ask: Ask) -> JsonObject:
     """Leaves the token that ends a turn in the text; option: another family's tokens."""
     before, after = {"llama": ("", "<|eot_id|>"), "mistral": ("[/INST] ", "</s>")}.get(ask.option, ("", "<|im_end|>"))

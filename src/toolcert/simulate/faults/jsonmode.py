@@ -13,7 +13,12 @@ def _is_json(body: JsonObject) -> bool:
     return isinstance(as_json(message(body).get("content") or ""), (dict, list))
 
 
-@fault("json.fenced", Stage.BODY, JSON_OBJECT)
+@fault(
+    "json.fenced",
+    Stage.BODY,
+    JSON_OBJECT,
+    probe_alone="many clients cut a fence off, and a probe asks for bare JSON",
+)
 def fenced(body: JsonObject, _ask: Ask) -> JsonObject:
     """Wraps JSON in a Markdown fence."""
     if _is_json(body):

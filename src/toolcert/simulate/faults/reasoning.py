@@ -24,7 +24,12 @@ def only(body: JsonObject, _ask: Ask) -> JsonObject:
     return body if calls(body) else say(body, "", reasoning_content=THOUGHTS)
 
 
-@fault("reasoning.leaked", Stage.BODY, WORDS)
+@fault(
+    "reasoning.leaked",
+    Stage.BODY,
+    WORDS,
+    probe_alone="people read around leaked thoughts, and a probe that asks for JSON cannot",
+)
 def leaked(body: JsonObject, ask: Ask) -> JsonObject:
     """Leaves its reasoning, with markup, in the text; option: a closing tag alone, or channels instead of tags."""
     if content := message(body).get("content"):
