@@ -95,5 +95,6 @@ async def test_quick_is_one_request_for_each_model(vendor: Vendor) -> None:
 
 
 def test_every_group_has_probes() -> None:
-    assert {probe.group for probe in all_probes()} == {"calling", "control", "format", "conversation", "server"}
+    groups = {"calling", "control", "format", "streamed", "conversation", "server"}
+    assert {probe.group for probe in all_probes()} == groups
     assert len(all_probes()) >= 36

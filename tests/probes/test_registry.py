@@ -107,6 +107,9 @@ def test_the_probes_of_the_specification_are_all_there() -> None:
         "control": "choice_auto choice_none choice_required choice_named parallel_off max_tokens_cut",
         "format": "streaming stream_twin json_object json_mode json_schema strict unicode_args long_args zero_params "
         "schema_ladder many_tools",
+        "streamed": "streamed_result_use streamed_parallel streamed_choice_required streamed_choice_named "
+        "streamed_choice_none streamed_max_tokens_cut streamed_unicode_args streamed_long_args streamed_zero_params "
+        "streamed_json_object",
         "conversation": "tool_error empty_result swapped_results null_content wrong_id foreign_ids "
         "malformed_history reasoning_back injected_result",
         "server": "model_listing unknown_model error_shapes usage tools_in_prompt repeatability",

@@ -11,7 +11,7 @@ from toolcert.core.replies import Reply
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
 
-GROUPS = ("calling", "control", "format", "conversation", "server", "scenario")
+GROUPS = ("calling", "control", "format", "streamed", "conversation", "server", "scenario")
 """Display order of the groups."""
 
 

@@ -19,6 +19,9 @@ CORE = ("basic", "result_use")
 GREETING = "hello_world"
 """Both in one, but it also asks for the right finish reason, which an agent can do without."""
 
+_STREAMING = "streaming"
+"""The probe whose points the streamed twins share, so that they take none from the others."""
+
 
 class Suite(Value):
     """A named choice of probes with its way of scoring."""
@@ -105,7 +108,10 @@ def weights_of(suite: Suite, probes: Sequence[tuple[str, str]]) -> dict[str, flo
     if suite.weights:
         raw = {name: suite.weights.get(name, 0.0) for name, _ in probes}
     else:
-        sizes = {group: sum(other == group for _, other in probes) for _, group in probes}
-        raw = {name: GROUP_WEIGHTS.get(group, 1.0) / sizes[group] for name, group in probes}
+        shares = {name: (_STREAMING, "format") if group == "streamed" else (name, group) for name, group in probes}
+        raw = {name: GROUP_WEIGHTS.get(group, 1.0) for name, (_, group) in shares.items()}
+        for name, (share, group) in shares.items():
+            raw[name] /= len({one for one, other in shares.values() if other == group})
+            raw[name] /= sum(one == share for one, _ in shares.values())
     total = sum(raw.values()) or 1.0
     return {name: 100 * weight / total for name, weight in raw.items()}

@@ -2,6 +2,7 @@
 
 A model id is one of the names below, or
   fault:CODE[:OPTION]        the faithful model with one fault of the catalogue
+  streamed:CODE[:OPTION]     the same fault, in streams only
   flaky:K/N[:PERSONA]        K of N answers are faithful, the others are the persona's (text-caller unless named)
   slow:SECONDS[:PERSONA]     the persona, answering later
 """
@@ -13,11 +14,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from toolcert.core.errors import UsageError
 from toolcert.core.values import JsonObject, Value
 from toolcert.simulate.chat_completion import pieces
 from toolcert.simulate.faults import find_fault
-from toolcert.simulate.faults.base import PLAIN, Stage, Switch, calls, message, say
+from toolcert.simulate.faults.base import PLAIN, STREAM, Stage, Switch, calls, message, say
 from toolcert.simulate.faults.calls import kimi_ids
 from toolcert.simulate.faults.reasoning import THOUGHTS, recalled
 from toolcert.simulate.traffic import Ask, Raw, error, rate_limited
@@ -192,6 +195,8 @@ def persona(model: str) -> Persona | None:
         return _NAMED[model]
     if model.startswith("fault:"):
         return _faulty(model)
+    if model.startswith("streamed:"):
+        return _streamed(_faulty(model))
     if match := _FLAKY.fullmatch(model):
         return _flaky(int(match[1]), int(match[2]), match[3] or "text-caller")
     if match := _SLOW.fullmatch(model):
@@ -206,6 +211,14 @@ def _faulty(model: str) -> Persona | None:
         return None
     extra = (_body(shows_reasoning),) if code == "reasoning.required_back" else ()
     return Persona(about=found.about, switches=(found.switch(rest[0] if rest else ""), *extra))
+
+
+def _streamed(found: Persona | None) -> Persona | None:
+    """The persona that is faithful where it does not stream."""
+    if found is None:
+        return None
+    switches = tuple(msgspec.structs.replace(switch, modes=STREAM) for switch in found.switches)
+    return Persona(about=f"In streams only: {found.about}", switches=switches)
 
 
 def _flaky(good: int, of: int, other: str) -> Persona | None:
@@ -278,6 +291,7 @@ def _known(name: str) -> Persona:
     if found is None:
         raise UsageError(
             f"There is no simulated model {name!r}.",
-            remedy=f"Choose from {', '.join(names())}, fault:CODE, flaky:K/N:PERSONA or slow:SECONDS:PERSONA.",
+            remedy=f"Choose from {', '.join(names())}, fault:CODE, streamed:CODE, flaky:K/N:PERSONA or "
+            "slow:SECONDS:PERSONA.",
         )
     return found

@@ -51,7 +51,8 @@ TOOLS = [WEATHER, CALCULATE]
 class StreamTwin(ScriptedProbe):
     """Two identical requests for two calls at temperature 0, one of them streamed.
 
-    Where they differ, the plain one is asked again: what differs then, too, is the model's way and not the stream's.
+    Where they differ, both are asked again: what changes without a change of mode is the model's way and not the
+    stream's.
     """
 
     name = "stream_twin"
@@ -71,8 +72,10 @@ class StreamTwin(ScriptedProbe):
         differences = _differences(plain, streamed)
         if not differences:
             return passed(called=plain.answer.called)
-        again = await talk.control(messages, tools=TOOLS, temperature=0)
-        varies = _differences(plain, again) if again.reply is not None and again.reply.readable else {}
+        varies: dict[str, Any] = {}
+        for first_time, more in ((plain, {}), (streamed, {"stream": True})):
+            again = await talk.control(messages, tools=TOOLS, temperature=0, **more)
+            varies |= _differences(first_time, again) if again.reply is not None and again.reply.readable else {}
         differences = {field: pair for field, pair in differences.items() if field not in varies}
         if not differences:
             return passed(called=plain.answer.called, varies=[*varies])

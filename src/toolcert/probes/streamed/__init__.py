@@ -1,0 +1,1 @@
+"""Does what works in one piece work in a stream, too?"""

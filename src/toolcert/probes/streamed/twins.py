@@ -1,0 +1,115 @@
+"""Streamed twins of other probes: the same question and oracle, with every answer streamed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcert.core.cases import Outcome
+from toolcert.core.findings import Finding
+from toolcert.core.targets import ModelInfo
+from toolcert.core.values import JsonObject
+from toolcert.probes.base import Concluded, Conversation, Probe, ProbeResult, Turn, not_applicable, not_measured
+from toolcert.probes.calling.parallel import Parallel
+from toolcert.probes.calling.result_use import ResultUse
+from toolcert.probes.control.max_tokens_cut import MaxTokensCut
+from toolcert.probes.control.tool_choice import ChoiceNamed, ChoiceNone, ChoiceRequired
+from toolcert.probes.format.exact_argument import LongArguments, UnicodeArguments
+from toolcert.probes.format.json_mode import JsonObjectMode
+from toolcert.probes.format.tool_schema import ZeroParameters
+from toolcert.probes.registry import register
+
+
+class _Streaming:
+    """The conversation of a case, with every answer streamed."""
+
+    def __init__(self, talk: Conversation) -> None:
+        self.model, self.iteration = talk.model, talk.iteration
+        self.nonce, self.number = talk.nonce, talk.number
+        self.in_one_piece = False
+        """Whether an answer came that was no stream."""
+        self._talk = talk
+
+    async def ask(self, messages: list[JsonObject], **parameters: Any) -> Turn:
+        """Send one request, streamed."""
+        turn = await self._talk.ask(messages, **({"stream": True} | parameters))
+        self.in_one_piece |= turn.fault is None and not turn.exchange.event_stream
+        return turn
+
+    async def control(self, messages: list[JsonObject], **parameters: Any) -> Turn:
+        """Send a request for comparison, streamed as well: only the feature in question is left out."""
+        return await self._talk.control(messages, **({"stream": True} | parameters))
+
+    def report(self, finding: Finding) -> None:
+        """Keep a finding that does not end the conversation."""
+        self._talk.report(finding)
+
+    async def models(self) -> list[ModelInfo]:
+        """The models the endpoint lists."""
+        return await self._talk.models()
+
+
+class _Plain(_Streaming):
+    """The same conversation again without streams, for comparison only."""
+
+    async def ask(self, messages: list[JsonObject], **parameters: Any) -> Turn:
+        """Send one request, of which nothing is held against anyone."""
+        return await self._talk.control(messages, **parameters)
+
+    control = ask
+
+    def report(self, finding: Finding) -> None:
+        """Forget a finding: the plain probe has its own."""
+
+
+class StreamedTwin:
+    """Asks what another probe asks, streamed; only what fails in streams alone is its failure."""
+
+    group = "streamed"
+
+    def __init__(self, plain: Probe, order: int) -> None:
+        self._plain = plain
+        self.name = f"streamed_{plain.name}"
+        self.title = f"{plain.title}, streamed"
+        self.meaning = f"The same in a stream. {plain.meaning}"
+        self.needs = (plain.name,)
+        self.requests = plain.requests
+        self.order = order
+        self.may_be_cut = plain.may_be_cut
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        streaming = _Streaming(talk)
+        result = await _held(self._plain, streaming)
+        if streaming.in_one_piece:
+            return not_applicable("answers in one piece although a stream was asked for", called=result.called)
+        if result.outcome is not Outcome.FAILED:
+            return result
+        # The control: a model that fails in one piece as well does not fail because of the stream.
+        control = await _held(self._plain, _Plain(talk))
+        if control.outcome is Outcome.PASSED:
+            return result
+        if control.outcome is Outcome.NOT_MEASURED:
+            return not_measured(f"the same without a stream: {control.reason}", called=result.called)
+        return not_applicable("fails without a stream as well", called=result.called)
+
+
+async def _held(probe: Probe, talk: Conversation) -> ProbeResult:
+    try:
+        return await probe.run(talk)
+    except Concluded as conclusion:
+        return conclusion.result
+
+
+TWINS = (
+    ResultUse,
+    Parallel,
+    ChoiceRequired,
+    ChoiceNamed,
+    ChoiceNone,
+    MaxTokensCut,
+    UnicodeArguments,
+    LongArguments,
+    ZeroParameters,
+    JsonObjectMode,
+)
+for _place, _cls in enumerate(TWINS, start=1):
+    register(StreamedTwin(_cls(), 10 * _place))
