@@ -4,11 +4,12 @@ from typing import Any
 
 from toolcert.version import __version__
 from vendor_verifier.models import ModelAdapter, get_adapter, register_adapter
-from vendor_verifier.validator import Evaluation, Validator
+from vendor_verifier.validator import Evaluation, ToolCallsValidator, Validator
 
 __all__ = [
     "Evaluation",
     "ModelAdapter",
+    "ToolCallsValidator",
     "Validator",
     "__version__",
     "compare_results",

@@ -17,6 +17,7 @@ from toolcert.core.events import CaseFinished, Event, Handler
 from toolcert.core.values import JsonObject
 from toolcert.reports.console.progress import progress
 from vendor_verifier import config
+from vendor_verifier.models import GenericModel
 from vendor_verifier.validator import Evaluation, Validator
 
 SECONDS = click.FloatRange(min=0, min_open=True)
@@ -58,23 +59,28 @@ def cli(api_key: str | None, **given: Any) -> None:
     """Evaluate tool calls of a model with a JSONL file of requests."""
     evaluation = Evaluation(**given)
     validator = Validator(evaluation, api_key or os.environ.get(config.API_KEY_VARIABLE) or None)
+    if evaluation.use_raw_completions and type(validator.adapter) is GenericModel:
+        warn(f"there is no adapter for {evaluation.model}: only <tool_call> is read as a call; see --model-type.")
     with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}") as display:
         summary = validator.run([display, _tell_bad_lines(display.say)])
     for notice in validator.notices:
         warn(notice)
     click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
-    code = _exit_code(summary, interrupted=validator.interrupted)
+    code = _exit_code(summary, validator)
     click.get_current_context().exit(code)
 
 
-def _exit_code(summary: JsonObject, *, interrupted: bool) -> ExitCode:
-    if interrupted:
+def _exit_code(summary: JsonObject, validator: Validator) -> ExitCode:
+    if validator.interrupted:
         click.echo("Interrupted; --incremental goes on.", err=True)
         return ExitCode.INTERRUPTED
     if not summary["success_count"] + summary["failure_count"]:
         click.echo("There was no row to ask.", err=True)
         return ExitCode.NOTHING_MEASURED
-    if not summary["success_count"]:
+    if not summary["success_count"] and validator.broken:
+        # The server did answer, so this is a result.
+        click.echo(f"No answer was complete: {validator.broken} of {summary['failure_count']} broke off.", err=True)
+    elif not summary["success_count"]:
         click.echo(f"Every request failed ({summary['failure_count']}); see the results for the reasons.", err=True)
         return ExitCode.NOTHING_MEASURED
     return ExitCode.OK

@@ -13,6 +13,8 @@ import click
 
 from toolcert.cli.support.exit import run_guarded
 from toolcert.comparison.stats.confusion import Confusion, cell
+from toolcert.core.errors import InputError
+from toolcert.core.number_text import plural
 from toolcert.core.values import Value
 from toolcert.runs.files import write_whole
 from toolcert.verification.older_results import OlderRow, read_older
@@ -25,14 +27,13 @@ class Verdict(Value, gc=False):
 
     answered: bool
     called: bool
-    valid: bool
+    valid: bool | None
+    """None where it was not validated."""
 
     @classmethod
     def of(cls, row: OlderRow) -> Verdict:
         """Here a row calls tools if its finish reason says so."""
-        return cls(
-            answered=row.status == "success", called=row.finish_reason == CALLED, valid=row.tool_calls_valid is True
-        )
+        return cls(answered=row.status == "success", called=row.finish_reason == CALLED, valid=row.tool_calls_valid)
 
 
 def compare_results(baseline: str, vendor: str) -> dict[str, Any]:
@@ -51,8 +52,7 @@ def compare_results(baseline: str, vendor: str) -> dict[str, Any]:
         "skipped_failures": len(common) - matched,
         "tool_call_trigger_similarity": _similarity(counts),
         "tool_call_schema_accuracy": _accuracy(
-            called=sum(rows for (_, theirs), rows in measured.items() if theirs.called),
-            valid=sum(rows for (_, theirs), rows in measured.items() if theirs.called and theirs.valid),
+            sum((Counter({theirs.valid: rows}) for (_, theirs), rows in measured.items() if theirs.called), Counter())
         ),
     }
 
@@ -80,11 +80,13 @@ def _similarity(counts: Confusion) -> dict[str, float | int]:
     }
 
 
-def _accuracy(*, called: int, valid: int) -> dict[str, int | str]:
+def _accuracy(called: Counter[bool | None]) -> dict[str, int | str]:
+    judged = called[True] + called[False]
     return {
-        "count_finish_reason_tool_calls": called,
-        "count_successful_tool_call": valid,
-        "schema_accuracy": f"{valid / called if called else 0.0:.2%}",
+        "count_finish_reason_tool_calls": called.total(),
+        "count_successful_tool_call": called[True],
+        "count_not_validated": called[None],
+        "schema_accuracy": f"{called[True] / judged if judged else 0.0:.2%}",
     }
 
 
@@ -99,7 +101,14 @@ def main() -> NoReturn:
 @click.option("--output", help="File of the comparison; without it, it is printed.")
 def cli(baseline: str, vendor: str, output: str | None) -> None:
     """Compare a vendor's results with a baseline."""
-    text = json.dumps(compare_results(baseline, vendor), indent=2)
+    found = compare_results(baseline, vendor)
+    if not found["common_indices"]:
+        raise InputError(
+            f"{baseline} ({plural(found['total_baseline'], 'row')}) and {vendor} "
+            f"({plural(found['total_vendor'], 'row')}) have no row in common.",
+            remedy="Give two results of the same dataset.",
+        )
+    text = json.dumps(found, indent=2)
     if output is None:
         click.echo(text)
     else:

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
-from toolcert.core.exchanges import Exchange
+from toolcert.core.cases import SkipKind
+from toolcert.core.errors import InputError
+from toolcert.core.events import CaseFinished, Event
+from toolcert.core.exchanges import Exchange, FaultKind
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import RequestKind
@@ -18,9 +21,10 @@ from toolcert.core.values import JsonObject
 from toolcert.protocol.unicode import NOT_JSON
 from toolcert.reports.json import whole
 from toolcert.runs.encoding import decode_head, decode_record
-from toolcert.runs.files import write_whole
+from toolcert.runs.files import open_descriptor, output_errors, write_whole
 from toolcert.runs.reader import RunReader
 from toolcert.verification.adapters.base import ModelAdapter
+from toolcert.verification.older_results import OlderRow, placed_older, read_older
 from toolcert.verification.rejudgement import adapter_of_run
 from toolcert.verification.run.row_judge import read_answer
 
@@ -28,17 +32,25 @@ from toolcert.verification.run.row_judge import read_answer
 class Totals:
     """Counts rows for the summary."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, started_at: float) -> None:
         self._model = model
+        self._started_at = started_at
         self._statuses: Counter[str] = Counter()
         self._finishes: Counter[str] = Counter()
         self._validity: Counter[bool] = Counter()
         self._tokens = Counter(prompt_tokens=0, completion_tokens=0)
+        self._invalid_lines = 0
+        self.broken = 0
+        """Failed rows whose answer began and broke off."""
         self._began: float | None = None
         self._ended: float | None = None
 
-    def add(self, row: JsonObject, record: Record) -> None:
-        """Count one row."""
+    def add(self, row: JsonObject | None, record: Record) -> None:
+        """Count one row; without one, a line of the dataset that cannot be asked."""
+        if row is None:
+            self._invalid_lines += 1
+            return
+        self.broken += is_broken(record)
         self._statuses[row["status"]] += 1
         if row["status"] == "success":
             self._finishes[row["finish_reason"] or "none"] += 1
@@ -55,15 +67,16 @@ class Totals:
         self._began = began if self._began is None else min(self._began, began)
         self._ended = record.at if self._ended is None else max(self._ended, record.at)
 
-    def summary(self, started_at: float) -> JsonObject:
+    def summary(self) -> JsonObject:
         """The content of summary.json; its times are those of the rows: with nothing left to ask, nothing changes."""
         others = {name: number for name, number in self._finishes.items() if name not in ("stop", "tool_calls")}
-        began = started_at if self._began is None else self._began
+        began = self._started_at if self._began is None else self._began
         ended = began if self._ended is None else self._ended
         return {
             "model": self._model,
             "success_count": self._statuses["success"],
             "failure_count": self._statuses["failed"],
+            "invalid_line_count": self._invalid_lines,
             "finish_stop": self._finishes["stop"],
             "finish_tool_calls": self._finishes["tool_calls"],
             "finish_others": sum(others.values()),
@@ -81,20 +94,90 @@ CALLED = "tool_calls"
 SUCCESS = "success"
 
 
-def write_results(folder: Path, output: Path, extra_body: JsonObject) -> JsonObject:
-    """Write every row, sorted by its line, and return the summary of all of them."""
+FROM_FILE = "results"
+"""The figures of a record that was taken from a results file: fields of its line that stay as they are."""
+
+
+class ResultsWriter:
+    """Writes the rows of a run to its results file: one by one while it goes on, and in order when it has ended."""
+
+    def __init__(self, output: Path, adapter: ModelAdapter, extra_body: JsonObject, *, keep: bool) -> None:
+        """With `keep` the answers in the file stay in it, and rows are appended to them."""
+        self._output = output
+        self._adapter = adapter
+        self._extra_body = extra_body
+        self._keep = keep
+        self._replaces_answers = holds_answers(output)
+        self._file: IO[bytes] | None = None
+        # What is no file can only be written once, at the end.
+        self._grows = open_descriptor(output) is None and (output.is_file() or not output.exists())
+
+    def __call__(self, event: Event) -> None:
+        if not self._grows or not isinstance(event, CaseFinished):
+            return
+        row = result_row(event.record, self._adapter, self._extra_body)
+        # A run that gets no answer must not cost the answers of an earlier one.
+        if row is None or (self._file is None and self._replaces_answers and row["status"] != SUCCESS):
+            return
+        with output_errors(self._output):
+            if self._file is None:
+                self._file = self._begin()
+            self._file.write(msgspec.json.encode(row) + b"\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Stop appending."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _begin(self) -> IO[bytes]:
+        write_whole(self._output, _answered_lines(self._output) if self._keep and self._output.exists() else ())
+        return self._output.open("ab")
+
+
+def _answered_lines(path: Path) -> Iterator[bytes]:
+    """The lines of rows that were answered; the others are asked again and appended."""
+    with path.open("rb") as file:
+        for offset, row in placed_older(path, OlderRow):
+            if row.status == SUCCESS:
+                file.seek(offset)
+                yield file.readline()
+
+
+def holds_answers(output: Path) -> bool:
+    """Whether the results hold answers; a file that cannot be read counts as worth keeping."""
+    try:
+        return output.is_file() and any(row.status == SUCCESS for row in read_older(output))
+    except InputError:
+        return True
+
+
+def write_results(folder: Path, output: Path, extra_body: JsonObject) -> Totals:
+    """Write every row, sorted by its line, and count all of them; a file that says the same already is left alone."""
     reader = RunReader(folder)
     adapter = adapter_of_run(reader.manifest)
-    totals = Totals(str(reader.manifest.parameters.get("model", "")))
+    totals = Totals(str(reader.manifest.parameters.get("model", "")), reader.manifest.started_at)
 
-    def lines() -> Iterator[bytes]:
+    def lines(counted: Totals | None = None) -> Iterator[bytes]:
         for record in _in_order(reader):
             row = result_row(record, adapter, extra_body)
-            totals.add(row, record)
-            yield msgspec.json.encode(row) + b"\n"
+            if counted is not None:
+                counted.add(row, record)
+            if row is not None:
+                yield msgspec.json.encode(row) + b"\n"
 
-    write_whole(output, lines())
-    return totals.summary(reader.manifest.started_at)
+    if output.is_file() and _says(output, lines()):
+        for _ in lines(totals):
+            pass
+    else:
+        write_whole(output, lines(totals))
+    return totals
+
+
+def _says(path: Path, lines: Iterator[bytes]) -> bool:
+    with path.open("rb") as file:
+        return all(line == file.readline() for line in lines) and not file.read(1)
 
 
 def _in_order(reader: RunReader) -> Iterator[Record]:
@@ -111,8 +194,16 @@ def _in_order(reader: RunReader) -> Iterator[Record]:
             yield decode_record(file.readline())
 
 
-def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) -> JsonObject:
-    """One line of results.jsonl."""
+def is_broken(record: Record) -> bool:
+    """Whether an answer began and broke off."""
+    fault = record.detail.exchanges[-1].fault if record.detail.exchanges else None
+    return fault is not None and fault.kind is FaultKind.RESET and fault.status is not None and fault.status < 300
+
+
+def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) -> JsonObject | None:
+    """One line of results.jsonl; None for a line of the dataset that cannot be asked."""
+    if record.skip is SkipKind.BAD_ROW:
+        return None
     exchange = record.detail.exchanges[-1] if record.detail.exchanges else None
     reply = _reply(exchange, adapter) if exchange is not None and exchange.fault is None else None
     answered = exchange is not None and reply is not None and reply.readable
@@ -128,6 +219,7 @@ def result_row(record: Record, adapter: ModelAdapter, extra_body: JsonObject) ->
         "last_run_at": datetime.fromtimestamp(record.at, UTC).isoformat(),
         "duration_ms": _milliseconds(record, exchange),
         "hash": record.case,
+        **record.detail.figures.get(FROM_FILE, {}),
     }
 
 
@@ -143,7 +235,7 @@ def _error(record: Record, exchange: Exchange | None) -> str:
     """Why there is no answer; readers of these files expect the status in this form."""
     status = exchange.fault.status if exchange is not None and exchange.fault is not None else None
     reason = str(whole(record.reason))
-    return reason if status is None else f"Error code: {status} - {reason}"
+    return reason if status is None or status < 300 else f"Error code: {status} - {reason}"
 
 
 def _valid(record: Record, finish: str | None) -> bool | None:

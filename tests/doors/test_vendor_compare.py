@@ -13,7 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from support.rows import row, write_rows
+from toolcert import CompareOptions, compare
+from toolcert.api.verify import judge_again
 from toolcert.simulate import Vendor
+from toolcert.verification.older_results import Rules
 from vendor_verifier import compare_results
 from vendor_verifier.cli import cli
 
@@ -128,8 +131,45 @@ def test_the_schema_accuracy_is_a_percentage_of_two_decimals(folder: Path) -> No
     assert accuracy == {
         "count_finish_reason_tool_calls": 3,
         "count_successful_tool_call": 2,
+        "count_not_validated": 0,
         "schema_accuracy": "66.67%",
     }
+
+
+def test_calls_that_were_not_validated_are_outside_the_schema_accuracy(folder: Path) -> None:
+    """They still count as calls, and how many they are stands beside."""
+    baseline = write(folder / "a", *(result(index) for index in (1, 2, 3, 4)))
+    vendor = write(folder / "b", result(1), result(2, valid=False), result(3, valid=None), result(4, valid=None))
+    accuracy = compare_results(baseline, vendor)["tool_call_schema_accuracy"]
+    assert accuracy == {
+        "count_finish_reason_tool_calls": 4,
+        "count_successful_tool_call": 1,
+        "count_not_validated": 2,
+        "schema_accuracy": "50.00%",
+    }
+
+
+def test_files_without_common_rows_are_refused_with_a_sentence(folder: Path) -> None:
+    files = ["--baseline", write(folder / "a", result(1)), "--vendor", write(folder / "b", result(2), result(3))]
+    program = [sys.executable, "-m", "vendor_verifier.compare", *files]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "(1 row) and" in done.stderr
+    assert "(2 rows) have no row in common.\nRemedy: Give two results of the same dataset." in done.stderr
+
+
+def test_of_a_row_with_two_lines_the_last_counts(folder: Path) -> None:
+    """As a killed run leaves them, for both comparisons and for the judgement of a file."""
+    baseline = write(folder / "a.jsonl", result(1), result(2), result(3))
+    lines = [result(1, status="failed"), result(2), result(3, "stop"), result(1), result(3)]
+    vendor = write(folder / "b.jsonl", *lines)
+    found = compare_results(baseline, vendor)
+    assert (found["total_vendor"], found["matched_success"]) == (3, 3)
+    assert found["tool_call_trigger_similarity"]["TP"] == 3
+    compared = compare(baseline, [vendor], CompareOptions(trigger="finish-reason", match="index"))
+    (one,) = compared.vendors
+    assert (one.cells.tp, one.cells.fn) == (3, 0)
+    assert judge_again(vendor, Rules.OLDER).summary.rows.lines == 3
 
 
 def test_our_own_results_are_compared(folder: Path) -> None:

@@ -11,80 +11,28 @@ import time
 import types
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import jsonschema
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import vendor_verifier
 from support.rows import WEATHER, row, write_rows
 from support.scripted import Answer, Received, Scripted, completion, in_turn, refusal
+from support.vendor_door import rows, run, summary, verify
 from support.walking import blocks, commands, replaced
 from toolcert.engine.outage import OutageWatch
 from toolcert.simulate import Vendor
-from toolcert.simulate.vendor import Simulation
-from vendor_verifier import ModelAdapter, get_adapter, register_adapter
+from vendor_verifier import ModelAdapter, ToolCallsValidator, get_adapter, register_adapter
 from vendor_verifier import models as registry
 from vendor_verifier.cli import cli
+from vendor_verifier.client import ApiClient
 from vendor_verifier.compare import cli as compare_cli
+from vendor_verifier.models import KimiModel
+from vendor_verifier.validation import compute_hash, validate_tool_call
 
 pytestmark = pytest.mark.heavy  # starts many processes; `make test-fast` does without
-
-FIELDS = {
-    "data_index": {"type": "integer", "minimum": 1},
-    "request": {"type": "object"},
-    "response": {"type": "object"},
-    "status": {"enum": ["success", "failed"]},
-    "finish_reason": {"type": ["string", "null"]},
-    "tool_calls_valid": {"type": ["boolean", "null"]},
-    "duration_ms": {"type": "integer", "minimum": 0},
-    "hash": {"type": "string", "minLength": 8},
-}
-ROW_SCHEMA = {"type": "object", "required": list(FIELDS), "properties": FIELDS}
-"""The text's eight fields with their types; others are ignored."""
-COUNT = {"type": "integer", "minimum": 0}
-COUNTS = (
-    "success_count",
-    "failure_count",
-    "finish_stop",
-    "finish_tool_calls",
-    "finish_others",
-    "schema_validation_error_count",
-    "successful_tool_call_count",
-    "eval_duration_ms",
-)
-SUMMARY_SCHEMA = {
-    "type": "object",
-    "required": ["model", *COUNTS, "finish_others_detail", "usage", "eval_started_at", "eval_finished_at"],
-    "properties": {
-        "model": {"type": "string"},
-        **dict.fromkeys(COUNTS, COUNT),
-        "usage": {"type": "object", "required": ["prompt_tokens", "completion_tokens", "total_tokens"]},
-    },
-}
-
-
-def run(*words: str, code: int = 0, **env: str) -> Result:
-    result = CliRunner().invoke(cli, words, env=env, catch_exceptions=False)
-    assert result.exit_code == code, result.output
-    return result
-
-
-def verify(server: Simulation | Scripted, *words: str, model: str = "faithful", code: int = 0) -> Result:
-    return run("rows.jsonl", "--model", model, "--base-url", server.url, *words, code=code)
-
-
-def rows(path: str = "results.jsonl") -> list[dict[str, Any]]:
-    found = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
-    for one in found:
-        jsonschema.validate(one, ROW_SCHEMA)
-    return found
-
-
-def summary(path: str = "summary.json") -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(Path(path).read_text("utf-8"))
-    jsonschema.validate(content, SUMMARY_SCHEMA)
-    return content
 
 
 @pytest.fixture
@@ -165,12 +113,13 @@ def test_a_call_without_finish_reason_tool_calls_is_no_trigger_here(dataset: Pat
 
 
 def test_a_line_that_is_not_json_is_named_and_counted_and_the_run_goes_on(folder: Path) -> None:
+    """It has no row, and it is no failure of the vendor."""
     write_rows(folder / "rows.jsonl", [row(1), "not json", row(2)])
     with Vendor(models=["faithful"]) as vendor:
         said = verify(vendor).stderr
     assert "line 2 is not asked" in said
-    assert [one["status"] for one in rows()] == ["success", "failed", "success"]
-    assert summary()["failure_count"] == 1
+    assert [(one["data_index"], one["status"]) for one in rows()] == [(1, "success"), (3, "success")]
+    assert (summary()["failure_count"], summary()["invalid_line_count"]) == (0, 1)
 
 
 def test_a_file_without_rows_is_said_to_be_one(folder: Path) -> None:
@@ -372,17 +321,6 @@ def test_incremental_after_an_interruption(folder: Path) -> None:
     assert [one["data_index"] for one in rows()] == list(range(1, 41))
 
 
-def test_results_of_another_tool_are_kept_and_not_gone_on_with(dataset: Path) -> None:
-    """They do not say which endpoint answered, so nothing of them may be mixed in."""
-    (dataset / "results.jsonl").write_text('{"data_index": 1}\n')
-    with Vendor(models=["faithful"]) as vendor:
-        said = verify(vendor, "--incremental").stderr
-        assert vendor.requests.count() == 4
-    assert "results.jsonl.before" in said
-    assert (dataset / "results.jsonl.before").read_text() == '{"data_index": 1}\n'
-    assert len(rows()) == 4
-
-
 @pytest.mark.parametrize("number", [4, 30], ids=["to the end", "given up"])
 @pytest.mark.parametrize("words", [[], ["--incremental"]], ids=["anew", "incremental"])
 def test_a_run_without_any_answer_replaces_no_results(folder: Path, number: int, words: list[str]) -> None:
@@ -410,7 +348,7 @@ def test_results_of_another_tool_survive_a_run_without_any_answer(dataset: Path)
 
 
 def test_the_adapters_of_the_text() -> None:
-    assert type(get_adapter("gpt-4o")).__name__ == "GenericAdapter"
+    assert type(get_adapter("gpt-4o")).__name__ == "GenericModel"
     assert type(get_adapter("moonshotai/Kimi-K2")) is type(get_adapter("anything", "kimi"))
     messages = [
         {"role": "_input", "content": "x"},
@@ -432,13 +370,75 @@ def test_the_adapters_of_the_text() -> None:
     assert call["function"] == {"name": "get_weather", "arguments": '{"city": "Paris"}'}
 
 
+async def test_the_client_and_the_validator_have_their_older_names(dataset: Path) -> None:
+    """`ApiClient` and `ToolCallsValidator` with their older parameters, from a script that has an event loop."""
+    with Vendor(models=["faithful"]) as vendor:
+        adapter = get_adapter("faithful", force_type="generic")
+        client = ApiClient(adapter=adapter, model="faithful", base_url=vendor.url, max_retries=0, max_tokens=77)
+        parts = {"output_file": "r.jsonl", "summary_file": "s.json", "incremental": True}
+        async with ToolCallsValidator(client=client, **parts) as validator:
+            await validator.validate_file("rows.jsonl")
+            status, response = await client.send_request(client.prepare_request(row(1)))
+        assert all(body["max_tokens"] == 77 for body in bodies(vendor))
+    assert (status, response["choices"][0]["finish_reason"]) == ("success", "tool_calls")
+    assert validator.compute_summary() == summary("s.json")
+    assert len(rows("r.jsonl")) == 4
+    assert await ApiClient(adapter, "m", "http://127.0.0.1:9", max_retries=0).send_request(row(1)) == (
+        "failed",
+        {"error": ANY},
+    )
+
+
+def test_single_calls_are_validated_by_the_schema_of_their_tool() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+    assert validate_tool_call(call, [WEATHER])
+    assert not validate_tool_call({**call, "function": {"name": "get_weather", "arguments": "{}"}}, [WEATHER])
+    assert not validate_tool_call({**call, "function": {"name": "other", "arguments": "{}"}}, [WEATHER])
+    assert not validate_tool_call({}, [WEATHER])
+    assert compute_hash({"a": 1, "b": 2}) == compute_hash({"b": 2, "a": 1}) != compute_hash({"a": 2, "b": 2})
+
+
+class Named(ModelAdapter):
+    """An adapter as those of the older tool: it wants to know the model, and does not call its base class."""
+
+    model_patterns = ["named"]
+
+    def __init__(self, model_name: str) -> None:
+        self.greeting = f"I am {model_name}"
+
+    def transform_messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{"role": "system", "content": self.greeting}, *messages]
+
+
+@pytest.mark.parametrize("words", [(Named, "mine"), ("mine", Named), (Named,)], ids=["older", "ours", "pattern only"])
+def test_adapters_are_registered_in_either_order_and_made_with_the_models_name(
+    words: tuple[Any, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_REGISTRY", [*registry._REGISTRY])
+    monkeypatch.setattr(registry, "_TYPE_MAP", {**registry._TYPE_MAP})
+    register_adapter(*words)
+    write_rows(folder / "rows.jsonl", [row(1)])
+    with Scripted(lambda _: completion()) as server:
+        verify(server, model="named-1")
+        if len(words) > 1:
+            verify(server, "--model-type", "MINE", model="other")
+        said = [received.json["messages"][0]["content"] for received in server.received]
+    assert said == ["I am named-1", "I am other"][: len(said)]
+    assert type(get_adapter("named-2")) is Named
+
+
+def test_model_types_are_known_in_any_case() -> None:
+    assert type(get_adapter("m", force_type="Kimi")) is type(get_adapter("kimi")) is KimiModel
+    assert KimiModel("kimi-k2", "a/tokenizer", True).tokenizer_model == "a/tokenizer"
+
+
 def test_model_type_forces_an_adapter(folder: Path) -> None:
     odd = row(
         1, messages=[{"role": "_input", "content": "Be short."}, {"role": "user", "content": "Weather in Paris?"}]
     )
     write_rows(folder / "rows.jsonl", [odd])
     with Scripted(lambda _: completion()) as server:
-        for words in ([], ["--model-type", "kimi"], ["--model-type", "generic"]):
+        for words in ([], ["--model-type", "Kimi"], ["--model-type", "generic"]):
             verify(server, *words)
         verify(server, model="kimi-k2")
         roles = [received.json["messages"][0]["role"] for received in server.received]
@@ -489,6 +489,17 @@ def test_an_adapter_that_changes_messages_in_place_changes_no_row(
         verify(server, model="rude-1")
         assert {received.json["messages"][0]["content"] for received in server.received} == {"Say nothing."}
     assert len({one["hash"] for one in rows()}) == 2
+
+
+def test_raw_completions_of_a_model_without_an_adapter_warn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = types.ModuleType("transformers")
+    library.AutoTokenizer = Tokenizer  # type: ignore[attr-defined]  # a module made here
+    monkeypatch.setitem(sys.modules, "transformers", library)
+    write_rows(folder / "rows.jsonl", [row(1)])
+    words = ("--use-raw-completions", "--tokenizer-model", "moonshotai/tokenizer")
+    with Scripted(raw_completion) as server:
+        assert "there is no adapter for gpt-4o" in verify(server, *words, model="gpt-4o").stderr
+        assert "no adapter" not in verify(server, *words, model="kimi-k2").stderr
 
 
 def test_raw_completions_need_a_tokenizer(dataset: Path) -> None:

@@ -17,9 +17,10 @@ from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.dialects.adaptation import without_parameter
 from toolcert.endpoints.dialects.base import Dialect
-from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
+from toolcert.http.base import HttpClient, HttpRequest, HttpResponse, broken_off
 from toolcert.http.limiter import AdaptiveLimiter
 from toolcert.http.retry import RetryingClient, RetryPolicy, is_overload, parse_retry_after
+from toolcert.protocol.reply import read_reply
 
 _KEPT_HEADERS = frozenset(
     {
@@ -112,10 +113,21 @@ class PendingRequest:
         fault = response.fault
         if fault is None and response.status is not None and response.status >= 300:
             fault = session.dialect.read_error(response)
+        elif fault is None and session.policy.repeats_broken and response.event_stream:
+            fault = self._breakage(response)
         self._record(response, fault, queued, started_at)
         if fault is not None and is_overload(response.status, response.headers):
             session.limiter.overloaded(self._attempts[-1].retry_after, started=started)
         return response, fault
+
+    def _breakage(self, response: HttpResponse) -> Fault | None:
+        """What broke a stream off, if anything did."""
+        for one in read_reply(self._exchange(response, None)).irregularities:
+            if one.code == "stream.error_inside":
+                return broken_off(f"the stream ends in an error: {one.evidence}", response.status)
+            if one.code == "stream.cut":
+                return broken_off(f"the stream was cut: {one.evidence}", response.status)
+        return None
 
     def _record(self, response: HttpResponse, fault: Fault | None, queued: float, started_at: float) -> None:
         timing = response.timing if not queued else msgspec.structs.replace(response.timing, queue=queued)

@@ -38,6 +38,8 @@ class RetryPolicy(Value):
     """Seconds of waiting allowed for one request in all."""
     timeout_retries: int = TIMEOUT_RETRIES
     """How many of the retries a timeout may use."""
+    repeats_broken: bool = False
+    """Whether an answer that breaks off is a fault and is repeated; otherwise what came of a stream is judged."""
 
     @classmethod
     def without_waits(cls, retries: int = 2) -> RetryPolicy:
@@ -59,7 +61,8 @@ class RetryPolicy(Value):
 
         `waited` is what this request has waited already, `now` the Unix time, `draw` the source of jitter.
         """
-        if attempt > self.retries or not is_retried(attempt, status, fault, self.timeout_retries):
+        broken = self.repeats_broken and fault is not None and fault.kind is FaultKind.RESET
+        if attempt > self.retries or not (broken or is_retried(attempt, status, fault, self.timeout_retries)):
             return None
         asked = parse_retry_after(headers or {}, now)
         if asked is None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
@@ -34,15 +33,16 @@ _CHOICE = {"verify": frozenset({"limit", "sample", "seed", "where", "keep", "thr
 verify draws the sample; the seed of probe is sent."""
 _WHOLE = (1 << 64) - 1
 _OPEN, _SETTLED, _RETRIED = range(3)
+AskAgain: TypeAlias = Callable[[Record], bool]
+"""Says of a record that has an answer whether its case is asked again all the same."""
 
 
 class Earlier:
     """The cases that the log of an earlier run speaks of, in 13 bytes each; they can be found and not listed."""
 
     def __init__(
-        self, heads: Iterable[Record] = (), again: Collection[Outcome] = (), manifest: Manifest | None = None
+        self, heads: Iterable[Record] = (), again: AskAgain | None = None, manifest: Manifest | None = None
     ) -> None:
-        """`again` are outcomes that are asked again although they are settled."""
         # Sorted as plain numbers, hash and state in one: a list of pairs would take three times the memory.
         packed = sorted((hash(head.case) & _WHOLE) << 2 | _state(head, again) for head in heads)
         self._digests = array("Q", (number >> 2 for number in packed))
@@ -101,13 +101,13 @@ class Earlier:
         return place if place < len(self._digests) and self._digests[place] == digest else None
 
 
-def _state(head: Record, again: Collection[Outcome]) -> int:
+def _state(head: Record, again: AskAgain | None) -> int:
     if not settled(head):
         return _OPEN
-    return _RETRIED if head.outcome in again else _SETTLED
+    return _RETRIED if again is not None and again(head) else _SETTLED
 
 
-def resume(folder: Path, manifest: Manifest, again: Collection[Outcome] = ()) -> Earlier:
+def resume(folder: Path, manifest: Manifest, again: AskAgain | None = None) -> Earlier:
     """What the run in `folder` has measured already; nothing is changed there, and another run is refused."""
     if not is_run(folder):
         return Earlier()

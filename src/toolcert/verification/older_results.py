@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from itertools import islice
+from operator import lt
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -68,7 +71,15 @@ class OlderRow(Value):
         )
 
 
-_decode_older = msgspec.json.Decoder(OlderRow).decode
+class _Numbered(msgspec.Struct, gc=False):
+    """The number of a row alone."""
+
+    data_index: RowNumber
+
+
+Row = TypeVar("Row", bound=OlderRow)
+_decode_number = msgspec.json.Decoder(_Numbered).decode
+_NO_ROW = -1
 
 
 def is_older_results(path: Path) -> bool:
@@ -77,14 +88,23 @@ def is_older_results(path: Path) -> bool:
 
 
 def read_older(path: Path) -> Iterator[OlderRow]:
-    """The rows of an older results file, one at a time; a last line that was cut off holds none."""
+    """The rows of an older results file, one at a time: each row's last line, and not a last one that was cut off."""
+    return (row for _, row in placed_older(path, OlderRow))
+
+
+def placed_older(path: Path, kind: type[Row]) -> Iterator[tuple[int, Row]]:
+    """The same rows with the fields of `kind`, each with the offset of its line."""
+    decode = msgspec.json.Decoder(kind).decode
+    offset = 0
     try:
+        stale = superseded(path)
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                if line.isspace():
+                start, offset = offset, offset + len(line)
+                if line.isspace() or any(stale[number - 1 : number]):
                     continue
                 try:
-                    yield _older_row(line)
+                    yield start, older_row(line, kind, decode)
                 except UNREADABLE as error:
                     if not is_cut_off(line):
                         raise not_results(path, number, error) from error
@@ -92,12 +112,34 @@ def read_older(path: Path) -> Iterator[OlderRow]:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
-def _older_row(line: bytes) -> OlderRow:
+def older_row(line: bytes, kind: type[Row], decode: Callable[[bytes], Row]) -> Row:
+    """One line; `decode` is the decoder of `kind`."""
     try:
-        return _decode_older(line)
+        return decode(line)
     except msgspec.DecodeError:
         row = whole_row(line)
-        return msgspec.convert({**row, "response": msgspec.Raw(msgspec.json.encode(row.get("response")))}, OlderRow)
+        return msgspec.convert({**row, "response": msgspec.Raw(msgspec.json.encode(row.get("response")))}, kind)
+
+
+def superseded(path: Path) -> bytes:
+    """A byte for each line, not zero where a later line speaks of the same row; empty where no row has two lines.
+
+    While a run goes on its file is only appended to, so a killed run may leave two lines of a row.
+    """
+    with path.open("rb") as file:
+        numbers = array("q", map(_number_on, file))
+    rows = array("q", filter(_NO_ROW.__ne__, numbers))
+    if all(map(lt, rows, islice(rows, 1, None))):  # in order, as a run leaves them that came to its end
+        return b""
+    last = {number: line for line, number in enumerate(numbers)}
+    return bytes(number != _NO_ROW and last[number] != line for line, number in enumerate(numbers))
+
+
+def _number_on(line: bytes) -> int:
+    try:
+        return _decode_number(line).data_index
+    except UNREADABLE:
+        return _NO_ROW
 
 
 def not_results(path: Path, number: int, error: Exception) -> InputError:

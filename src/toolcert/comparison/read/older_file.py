@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, lt
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -13,7 +13,7 @@ from zlib import crc32
 import msgspec
 
 from toolcert.comparison.read.columns import CHUNK, MASK_16, KindKey, extend, keep_freed_memory
-from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape
+from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape, counting_parts
 from toolcert.core.errors import InputError
 from toolcert.core.json_value import canonical, plain_numbers
 from toolcert.core.replies import Reply, ToolCall
@@ -45,6 +45,7 @@ from toolcert.verification.older_results import (
     is_cut_off,
     not_results,
     offer_on,
+    superseded,
     whole_row,
 )
 
@@ -171,25 +172,34 @@ class Reading(Value):
 
 
 def read_results(path: Path, label: str, reading: Reading) -> PackedRun:
-    """The rows of a results file."""
+    """The rows of a results file; of a row with several lines the last counts."""
+    data = _read_lines(path, label, reading)
+    index = data.columns.index
+    if not all(map(lt, index, islice(index, 1, None))) and any(marks := superseded(path)):
+        return _read_lines(path, label, reading, marks)
+    return data
+
+
+def _read_lines(path: Path, label: str, reading: Reading, marks: bytes = b"") -> PackedRun:
     keep_freed_memory()
     data = PackedRun(label, path, None, reading.by)
     whole = reading.requests or reading.by is not None
     reader = _WholeRows(data, reading) if whole else _Answers(data, reading)
     offset = number = 0
     with path.open("rb", buffering=BUFFER) as file:
-        while lines := list(islice(file, CHUNK)):
-            data.columns.mark(offset)
-            offset += sum(map(len, lines))
-            rows = None if whole else decode_answers(lines)
-            if rows is None:
-                lines, rows = _decode_each(data, lines, number)
-            try:
-                for at in data.looked_at(len(rows)):
-                    data.identities[_identity(rows[at], lines[at])] += 1
-                reader.add(rows, lines)
-            except UNREADABLE as error:
-                raise _damaged(data.path, lines, number, error) from error
+        while read := list(islice(file, CHUNK)):
+            for start, part in counting_parts(read, marks[number : number + len(read)]):
+                data.columns.mark(offset + start)
+                lines, rows = part, None if whole else decode_answers(part)
+                if rows is None:
+                    lines, rows = _decode_each(data, part, number)
+                try:
+                    for at in data.looked_at(len(rows)):
+                        data.identities[_identity(rows[at], lines[at])] += 1
+                    reader.add(rows, lines)
+                except UNREADABLE as error:
+                    raise _damaged(data.path, lines, number, error) from error
+            offset += sum(map(len, read))
             number += CHUNK
     return data
 

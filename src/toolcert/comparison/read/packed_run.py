@@ -195,14 +195,14 @@ def _read_lines(data: PackedRun, marks: bytes) -> None:
             if lines[-1][-1] != _NEWLINE:
                 data.torn = True
                 lines.pop()
-            for start, counting in _counting_parts(lines, marks[number : number + len(lines)]):
+            for start, counting in counting_parts(lines, marks[number : number + len(lines)]):
                 data.columns.mark(offset + start)
                 _add(data, counting)
             offset += sum(map(len, lines))
             number += len(lines)
 
 
-def _counting_parts(lines: list[bytes], marks: bytes) -> Iterator[tuple[int, list[bytes]]]:
+def counting_parts(lines: list[bytes], marks: bytes) -> Iterator[tuple[int, list[bytes]]]:
     """The neighbours among lines that count, each group with its offset: a row is found again from its beginning."""
     if not any(marks):
         yield 0, lines

@@ -19,6 +19,7 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
 from toolcert.core.number_text import plural
+from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import Value
 from toolcert.engine.interfaces import Session
@@ -27,7 +28,7 @@ from toolcert.engine.outage import LASTING, OutageWatch, fault_of
 from toolcert.runs.encoding import Keep
 from toolcert.runs.provenance import new_run_id
 from toolcert.runs.reader import is_run, read_manifest, settled
-from toolcert.runs.resume import Earlier, adopt_superseded, differences, refuse_another_job, resume
+from toolcert.runs.resume import AskAgain, Earlier, adopt_superseded, differences, refuse_another_job, resume
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.verification.dataset.inspection import DatasetReport, inspect, rough_tokens
 from toolcert.verification.dataset.lines import Dataset
@@ -142,8 +143,7 @@ class VerifyJob:
         self.gates = options.gates()
         self.dataset = Dataset(source)
         self.fresh = options.fresh
-        self.again = frozenset({Outcome.FAILED} if options.only_failed else ())
-        """Outcomes that are asked again although they are answers."""
+        self.again: AskAgain | None = _is_failed if options.only_failed else None
         self.manifest = msgspec.structs.replace(
             manifest,
             run=self._run_gone_on_with() or manifest.run,
@@ -287,6 +287,10 @@ class VerifyJob:
         adapter = adapter_of(self.shaping)
         if adapter.supports_raw_completions() and adapter.get_tokenizer() is None:
             raise UsageError("--use-raw-completions needs --tokenizer-model, a name or a local folder.")
+
+
+def _is_failed(head: Record) -> bool:
+    return head.outcome is Outcome.FAILED
 
 
 class DryRun(Value):
