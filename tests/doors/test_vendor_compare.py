@@ -158,10 +158,10 @@ def test_files_without_common_rows_are_refused_with_a_sentence(folder: Path) -> 
     assert "(2 rows) have no row in common.\nRemedy: Give two results of the same dataset." in done.stderr
 
 
-def test_of_a_row_with_two_lines_the_last_counts(folder: Path) -> None:
-    """As a killed run leaves them, for both comparisons and for the judgement of a file."""
+def test_of_a_row_that_was_asked_again_the_last_line_counts(folder: Path) -> None:
+    """As a killed run leaves those that it asked again, for both comparisons and for the judgement of a file."""
     baseline = write(folder / "a.jsonl", result(1), result(2), result(3))
-    lines = [result(1, status="failed"), result(2), result(3, "stop"), result(1), result(3)]
+    lines = [result(1, status="failed"), result(2), result(3, status="failed"), result(1), result(3)]
     vendor = write(folder / "b.jsonl", *lines)
     found = compare_results(baseline, vendor)
     assert (found["total_vendor"], found["matched_success"]) == (3, 3)

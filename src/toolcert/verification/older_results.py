@@ -72,9 +72,11 @@ class OlderRow(Value):
 
 
 class _Numbered(msgspec.Struct, gc=False):
-    """The number of a row alone."""
+    """What tells whether a line speaks of the same row as a later one."""
 
     data_index: RowNumber
+    hash: str | None = None
+    status: str = SUCCESS
 
 
 Row = TypeVar("Row", bound=OlderRow)
@@ -122,24 +124,30 @@ def older_row(line: bytes, kind: type[Row], decode: Callable[[bytes], Row]) -> R
 
 
 def superseded(path: Path) -> bytes:
-    """A byte for each line, not zero where a later line speaks of the same row; empty where no row has two lines.
+    """A byte for each line, not zero where the row failed and a later line speaks of it; empty where there is none.
 
-    While a run goes on its file is only appended to, so a killed run may leave two lines of a row.
+    While a run goes on its file is only appended to, so a killed run leaves two lines of what it asked again. That are
+    rows that failed: an answer that stands there twice was asked for twice on purpose.
     """
     with path.open("rb") as file:
-        numbers = array("q", map(_number_on, file))
+        numbers = array("q", (_NO_ROW if row is None else row.data_index for row in map(_numbered, file)))
     rows = array("q", filter(_NO_ROW.__ne__, numbers))
     if all(map(lt, rows, islice(rows, 1, None))):  # in order, as a run leaves them that came to its end
         return b""
-    last = {number: line for line, number in enumerate(numbers)}
-    return bytes(number != _NO_ROW and last[number] != line for line, number in enumerate(numbers))
+    with path.open("rb") as file:
+        lines = [*map(_numbered, file)]
+    last = {(row.data_index, row.hash): line for line, row in enumerate(lines) if row is not None}
+    return bytes(
+        row is not None and row.status != SUCCESS and last[row.data_index, row.hash] != line
+        for line, row in enumerate(lines)
+    )
 
 
-def _number_on(line: bytes) -> int:
+def _numbered(line: bytes) -> _Numbered | None:
     try:
-        return _decode_number(line).data_index
+        return _decode_number(line)
     except UNREADABLE:
-        return _NO_ROW
+        return None
 
 
 def not_results(path: Path, number: int, error: Exception) -> InputError:
