@@ -18,7 +18,6 @@ from click.testing import CliRunner, Result
 
 from toolcert.cli import command_table
 from toolcert.cli.main import LazyGroup, cli
-from toolcert.cli.support.exit import BUG
 from toolcert.core.errors import ExitCode, GateError, NothingMeasuredError, UsageError
 
 HEAVY = (
@@ -146,7 +145,7 @@ def test_exit_code_is_the_errors_own(error: Exception, code: int) -> None:
 
 def test_unexpected_exception_is_our_bug_with_traceback() -> None:
     result = run(raising(ZeroDivisionError("oops")))
-    assert result.exit_code == BUG
+    assert result.exit_code == ExitCode.BUG
     assert "Traceback" in result.stderr
     assert "This is a bug in toolcert" in result.stderr
 
@@ -280,7 +279,7 @@ def test_a_system_error_that_tells_nothing_is_a_bug() -> None:
 
     result = CliRunner().invoke(group_with(broken), ["go"])
     assert "inexplicable" in result.stderr
-    assert result.exit_code == BUG
+    assert result.exit_code == ExitCode.BUG
 
 
 def test_help_is_also_a_word() -> None:

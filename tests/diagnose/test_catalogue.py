@@ -73,9 +73,11 @@ def test_a_keyword_falls_back_on_the_schema_entry() -> None:
 
 
 @pytest.mark.parametrize("code", ["nonsense", "finish", "finish.nonsense"])
-def test_a_code_nobody_declared_is_our_bug(code: str) -> None:
-    with pytest.raises(KeyError):
-        kind_of(code)
+def test_a_code_nobody_declared_is_our_bug_in_a_check_and_news_in_a_run(code: str) -> None:
+    with pytest.raises(AssertionError, match="not in the catalogue"):
+        finding(code, "")
+    assert kind_of(code).title == "A code that this version of toolcert does not know."
+    assert kind_of(code).code == code
 
 
 def test_a_code_is_declared_once() -> None:

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import pytest
 
 from toolcert.core.cases import Case, Outcome, Skip, SkipKind
+from toolcert.core.errors import TooManyBugsError
 from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
+from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.requests import Request
@@ -178,13 +180,45 @@ async def test_a_request_set_aside_for_a_retry_that_does_not_come_is_there_for_o
     assert len(server.asked) == 5
 
 
-async def test_our_own_bug_surfaces_and_what_was_done_is_reported() -> None:
-    events: list[Event] = []
-    engine = LocalEngine({"a": Server(), "b": Server()}, concurrency={"a": 1, "b": 1}, handlers=[events.append])
-    plan = Cases([case("1"), case("2", model="bug"), case("3")])
-    with pytest.raises(RuntimeError, match="our own bug"):
-        await engine.run(plan, OneRequest(), STARTED)
-    assert [record.case for record in finished(events)] == ["1"]
+async def test_our_own_bug_costs_its_case_and_is_reported_with_a_traceback() -> None:
+    events, _ = await run(Cases([case("1"), case("2", model="bug"), case("3")]), concurrency=1)
+    assert [(record.case, record.outcome) for record in finished(events)] == [
+        ("1", Outcome.PASSED),
+        ("2", Outcome.NOT_MEASURED),
+        ("3", Outcome.PASSED),
+    ]
+    broken = finished(events)[1]
+    assert broken.codes == (INTERNAL,)
+    assert "RuntimeError: our own bug" in broken.detail.figures["traceback"]
+
+
+async def test_a_record_that_cannot_be_kept_is_replaced_by_one_that_says_so() -> None:
+    kept: list[Record] = []
+
+    def keep(event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            if event.record.outcome is Outcome.PASSED and event.record.case == "2":
+                raise UnicodeEncodeError("utf-8", "x", 0, 1, "surrogates not allowed")
+            kept.append(event.record)
+
+    engine = LocalEngine({"a": Server(), "b": Server()}, concurrency={"a": 1, "b": 1}, handlers=[keep])
+    await engine.run(Cases([case("1"), case("2"), case("3")]), OneRequest(), STARTED)
+    assert [record.codes for record in kept] == [(), (INTERNAL,), ()]
+
+
+@pytest.mark.parametrize(
+    ("bugs", "others", "stops"), [(19, 0, False), (20, 0, True), (25, 3000, False), (35, 3000, True)]
+)
+async def test_a_run_stops_only_if_20_cases_and_more_than_one_in_a_hundred_meet_a_bug(
+    bugs: int, others: int, stops: bool
+) -> None:
+    plan = Cases([*(case(str(n)) for n in range(others)), *(case(f"bug {n}", model="bug") for n in range(bugs))])
+    if stops:
+        with pytest.raises(TooManyBugsError, match="a bug in toolcert met"):
+            await run(plan, concurrency=1)
+    else:
+        events, _ = await run(plan, concurrency=1)
+        assert len(finished(events)) == bugs + others
 
 
 async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:

@@ -11,12 +11,16 @@ ToolcertError                  base: a message, a remedy, an exit code
 │   ├── UnreachableError       3  no answer from the endpoint
 │   ├── UnauthorisedError      3  the endpoint refuses the key
 │   └── ListingError           3  the endpoint answers, but gives no usable model list
-└── GateError                  1  a threshold, gate or regression check was not met
+├── GateError                  1  a threshold, gate or regression check was not met
+└── TooManyBugsError          70  toolcert failed on so many cases that the run was stopped
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+ISSUES = "https://github.com/toolcert/toolcert/issues"
+"""Where bugs of ours are reported."""
 
 
 class ExitCode(IntEnum):
@@ -26,6 +30,8 @@ class ExitCode(IntEnum):
     FAILED = 1
     USAGE = 2
     NOTHING_MEASURED = 3
+    BUG = 70
+    """EX_SOFTWARE of sysexits.h: a bug of toolcert, never a fault of a vendor."""
     INTERRUPTED = 130
 
 
@@ -95,3 +101,9 @@ class GateError(ToolcertError):
     """A gate the user set was not met."""
 
     exit_code = ExitCode.FAILED
+
+
+class TooManyBugsError(ToolcertError):
+    """So many cases met a bug of ours that going on would only waste requests."""
+
+    exit_code = ExitCode.BUG

@@ -27,6 +27,8 @@ class Severity(StrEnum):
 _RANKS = {severity: place for place, severity in enumerate(Severity)}
 DATASET = "dataset."
 """Codes that begin so name a fault of the dataset, which is never charged to a vendor."""
+INTERNAL = "internal.error"
+"""The code of a case that toolcert itself could not judge: a note about us, never charged to a vendor."""
 EXAMPLES = 5
 """Rows named for each finding of a dataset or a verify run."""
 

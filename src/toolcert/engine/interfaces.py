@@ -35,6 +35,14 @@ class Plan(Protocol):
         """The cases this record releases: the next stage, or skips with their reason."""
 
 
+class Unjudged(Exception):  # noqa: N818 - carries the bug that is its cause to the engine
+    """Our own code failed on the answers of a case; raised from the exception that says how."""
+
+    def __init__(self, exchanges: Iterable[Exchange] = ()) -> None:
+        super().__init__()
+        self.exchanges = tuple(exchanges)
+
+
 class Work(Protocol):
     """How a case is performed. It holds no state that another process would lack."""
 

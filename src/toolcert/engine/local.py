@@ -6,11 +6,15 @@ import asyncio
 import contextlib
 import signal
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+import msgspec
+
 from toolcert.core.cases import Case, Outcome, Skip, SkipKind
+from toolcert.core.errors import ToolcertError, TooManyBugsError
 from toolcert.core.events import (
     AttemptMade,
     CaseFinished,
@@ -22,11 +26,14 @@ from toolcert.core.events import (
     RunStopping,
 )
 from toolcert.core.exchanges import Attempt, Exchange, OnAttempt
-from toolcert.core.records import ProbeFacts, Record, RowFacts
+from toolcert.core.findings import INTERNAL
+from toolcert.core.records import Detail, ProbeFacts, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
-from toolcert.engine.interfaces import Plan, Session, Work
+from toolcert.diagnose import finding
+from toolcert.engine.interfaces import Plan, Session, Unjudged, Work
 from toolcert.engine.outage import OutageWatch
+from toolcert.protocol.unicode import well_formed
 
 
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
@@ -189,6 +196,30 @@ def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Itera
             loop.remove_signal_handler(one)
 
 
+MOST_BUGS = 20
+"""Cases that may meet a bug of ours before their share counts."""
+_BUG_SHARE = 0.01
+_LONGEST_TRACEBACK = 8000
+
+
+class BugWatch:
+    """Stops a run in which more than a few cases meet a bug of ours: it would waste the user's requests."""
+
+    def __init__(self) -> None:
+        self._cases = self._bugs = 0
+
+    def saw(self, record: Record) -> None:
+        """Take note of a finished case."""
+        self._cases += 1
+        self._bugs += INTERNAL in record.codes
+        if self._bugs >= MOST_BUGS and self._bugs > _BUG_SHARE * self._cases and INTERNAL in record.codes:
+            raise TooManyBugsError(
+                f"a bug in toolcert met {self._bugs} of {self._cases} cases; the run is stopped. {record.reason}.",
+                remedy="Please report it; the records of these cases hold the tracebacks. "
+                "After an update, the same command goes on from here.",
+            )
+
+
 class LocalEngine:
     """Runs a plan with `concurrency` workers per endpoint."""
 
@@ -207,10 +238,11 @@ class LocalEngine:
         self._concurrency = concurrency
         self._handlers = handlers
         self._watch = watch
+        self._bugs = BugWatch()
         self._workers: list[asyncio.Task[None]] = []
 
     async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
-        """Perform every case of the plan. An exception is a bug of ours; finished records are already on disk."""
+        """Perform every case of the plan; a case on which our own code fails is not measured, and the others go on."""
         begun = time.monotonic()
         queue = CaseQueue(plan.sources())
         self._emit(started)
@@ -251,14 +283,35 @@ class LocalEngine:
                 await asyncio.sleep(0)
                 record = skipped(case, skip)
             else:
-                try:
-                    record = await work.perform(case, session, partial(self._attempted, case))
-                except BudgetSpent as spent:
-                    record = skipped(case, self._over_budget, last_fault=str(spent), attempts=spent.attempts)
+                record = await self._performed(case, work, session)
             if self._watch is not None:
                 self._watch.saw(record)
-            self._emit(CaseFinished(record=record))
+            record = self._finish(case, record)
+            self._bugs.saw(record)
             queue.done(plan.after(record))
+
+    async def _performed(self, case: Case, work: Work, session: Session) -> Record:
+        try:
+            return await work.perform(case, session, partial(self._attempted, case))
+        except BudgetSpent as spent:
+            return skipped(case, self._over_budget, last_fault=str(spent), attempts=spent.attempts)
+        except ToolcertError:
+            raise  # something that the user has to mend
+        except Unjudged as failure:
+            return unjudged(_unmeasured(case), failure.__cause__ or failure, failure.exchanges)
+        except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
+            return unjudged(_unmeasured(case), error)
+
+    def _finish(self, case: Case, record: Record) -> Record:
+        """Report a finished case, and return what was reported: a record that cannot be kept is our bug as well."""
+        try:
+            self._emit(CaseFinished(record=record))
+        except (ToolcertError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
+            record = unjudged(_unmeasured(case), error)
+            self._emit(CaseFinished(record=record))
+        return record
 
     def _attempted(self, case: Case, attempt: Attempt) -> None:
         self._emit(AttemptMade(case=case, attempt=attempt))
@@ -287,8 +340,29 @@ class LocalEngine:
             worker.cancel()
 
 
-def skipped(case: Case, skip: Skip, *, last_fault: str = "", attempts: int = 0) -> Record:
-    """The record of a case that was not asked, or not to its end after `attempts` and their last fault."""
+def unjudged(record: Record, error: BaseException, exchanges: tuple[Exchange, ...] = ()) -> Record:
+    """The record of a case on which our own code failed: what was answered, and the traceback."""
+    told = well_formed(f"{type(error).__name__}: {error}")
+    found = finding(INTERNAL, told)
+    trace = well_formed("".join(traceback.format_exception(error))[-_LONGEST_TRACEBACK:])
+    row, probe = record.row, record.probe
+    requests = sum(max(1, len(exchange.attempts)) for exchange in exchanges)
+    return Record(
+        case=record.case,
+        endpoint=record.endpoint,
+        model=record.model,
+        outcome=Outcome.NOT_MEASURED,
+        reason=f"toolcert failed on this case ({found.evidence})",
+        cause="toolcert failed on this case",
+        codes=(INTERNAL,),
+        at=record.at,
+        probe=probe and ProbeFacts(probe=probe.probe, iteration=probe.iteration, requests=requests),
+        row=row and RowFacts(index=row.index, content=row.content, attempts=requests, tags=row.tags, id=row.id),
+        detail=Detail(findings=(found,), exchanges=exchanges, figures={"traceback": trace}),
+    )
+
+
+def _unmeasured(case: Case, *, attempts: int = 0) -> Record:
     probe = None if case.probe is None else ProbeFacts(probe=case.probe, iteration=case.iteration or 0)
     content = str(case.extra.get("content", ""))
     row = None if case.index is None else RowFacts(index=case.index, content=content, attempts=attempts)
@@ -296,13 +370,21 @@ def skipped(case: Case, skip: Skip, *, last_fault: str = "", attempts: int = 0) 
         case=case.key,
         endpoint=case.endpoint,
         model=case.model,
+        outcome=Outcome.NOT_MEASURED,
+        at=time.time(),
+        probe=probe,
+        row=row,
+    )
+
+
+def skipped(case: Case, skip: Skip, *, last_fault: str = "", attempts: int = 0) -> Record:
+    """The record of a case that was not asked, or not to its end after `attempts` and their last fault."""
+    return msgspec.structs.replace(
+        _unmeasured(case, attempts=attempts),
         outcome=Outcome.SKIPPED,
         reason=f"{skip.reason} after: {last_fault}" if last_fault else skip.reason,
         skip=skip.kind,
         cause=skip.reason if last_fault else "",
-        at=time.time(),
-        probe=probe,
-        row=row,
     )
 
 

@@ -127,11 +127,10 @@ def _until(value: str, now: float) -> float | None:
 
     try:
         date = parsedate_to_datetime(value)
-    except ValueError:
+        moment = (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):  # no date, or one beyond the calendar
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, date.timestamp() - now)
+    return max(0.0, moment - now)
 
 
 _MOST_RETRIES = 1

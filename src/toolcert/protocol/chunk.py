@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from toolcert.core.excerpt import shown
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices
-from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed
+from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed, well_formed_throughout
 
 
 class Function(msgspec.Struct, gc=False):
@@ -98,7 +98,11 @@ def decode_chunk(data: bytes, notices: Notices) -> Chunk | None:
         return regular
     value = decode_anyhow(data, notices)
     if isinstance(value, dict):
-        return _Lenient(notices).chunk(value)
+        try:
+            return _Lenient(notices).chunk(value)
+        except RecursionError:
+            notices.note("stream.framing", f"an event nested without end: {shown(data)}", rule="json")
+            return None
     if value is not UNSET:
         notices.note("stream.framing", f"an event that is no object: {shown(data)}", rule="no object")
     return None
@@ -144,7 +148,9 @@ class _Lenient:
         elif choices is not UNSET and choices is not None:
             self._wrong("choices", choices)
             choices = None
-        return Chunk(choices=choices, usage=self._object("usage", value), error=value.get("error"))
+        return Chunk(
+            choices=choices, usage=self._object("usage", value), error=well_formed_throughout(value.get("error"))
+        )
 
     def _choice(self, value: JsonObject) -> StreamChoice:
         delta = self._object("delta", value)
@@ -152,14 +158,14 @@ class _Lenient:
             index=self._integer(value),
             delta=None if delta is None else self._delta(delta),
             text=self._text("text", value),
-            finish_reason=self._text("finish_reason", value),
+            finish_reason=well_formed(self._text("finish_reason", value)),
             usage=self._object("usage", value),
             error=value.get("error"),
         )
 
     def _delta(self, value: JsonObject) -> Delta:
         return Delta(
-            role=self._text("role", value),
+            role=well_formed(self._text("role", value)),
             content=self._text("content", value),
             reasoning_content=self._text("reasoning_content", value),
             reasoning=self._text("reasoning", value),
@@ -181,8 +187,11 @@ class _Lenient:
         if index is not None and type(index) is not int:
             self._notices.note("stream.index_missing", f"index is {shown(index)}, no whole number", rule="type")
             index = int(index) if _is_whole(index) else None
-        named = Function(name=well_formed(function.get("name")), arguments=function.get("arguments"))
-        return Piece(index=index, id=well_formed(value.get("id")), type=value.get("type"), function=named)
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):  # halves of a character in two pieces of text are joined later
+            arguments = well_formed_throughout(arguments)
+        name, call_id, kind = map(well_formed_throughout, (function.get("name"), value.get("id"), value.get("type")))
+        return Piece(index=index, id=call_id, type=kind, function=Function(name=name, arguments=arguments))
 
     def _text(self, field: str, value: JsonObject) -> str | None:
         text = value.get(field)
@@ -194,7 +203,7 @@ class _Lenient:
     def _object(self, field: str, value: JsonObject) -> JsonObject | None:
         part = value.get(field)
         if part is None or isinstance(part, dict):
-            return part
+            return well_formed_throughout(part) if field == "usage" else part
         self._wrong(field, part)
         return None
 

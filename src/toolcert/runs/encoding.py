@@ -14,7 +14,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Fault
-from toolcert.core.findings import Finding, Severity
+from toolcert.core.findings import INTERNAL, Finding, Severity
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
@@ -131,7 +131,9 @@ def kept_as(line: bytes) -> Keep:
 
 
 def decode_replies(line: bytes) -> tuple[Reply, ...]:
-    """The answers of a line as read: from the raw wire, or as kept by `Keep.ASSEMBLED`."""
+    """The answers of a line as read, from the raw wire or as kept; none of a case that we failed on."""
+    if INTERNAL in decode_head(line).codes:
+        return ()  # our reader may fail on them again
     exchanges = msgspec.json.decode(line, type=_DetailPart).detail.exchanges
     return tuple(exchange.reply or read_reply(_restore(exchange)) for exchange in exchanges)
 

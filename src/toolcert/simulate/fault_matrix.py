@@ -50,6 +50,7 @@ SHOWN_ELSEWHERE = {
     "dataset.not_rendered": "the dataset's fault: no vendor can bring it about",
     "dataset.schema_too_complex": "the dataset's fault: no vendor can bring it about",
     "dataset.wrong_type": "the dataset's fault: no vendor can bring it about",
+    "internal.error": "a bug of ours: no vendor is to blame",
     "transport.configuration": "our own settings: nothing is sent",
     "transport.connect": "there is no vendor to answer",
     "transport.rejected": "what every faithful vendor says to a malformed request",

@@ -21,6 +21,7 @@ from toolcert.core.records import Record
 from toolcert.core.schema import Bucket
 from toolcert.core.values import Value
 from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS
+from toolcert.engine.local import unjudged
 from toolcert.runs.encoding import Keep, decode_record, kept_as
 from toolcert.runs.reader import RunReader
 from toolcert.verification.adapters.base import ModelAdapter
@@ -147,8 +148,13 @@ def _again(record: Record, judge: RowJudge) -> Record:
     if record.outcome is Outcome.SKIPPED or not record.detail.exchanges:
         return record
     exchange = record.detail.exchanges[-1]
-    row = Row.of_record(record, dataset_problems(record, exchange))
-    return judge.judge(row, exchange, at=record.at)
+    try:
+        row = Row.of_record(record, dataset_problems(record, exchange))
+        return judge.judge(row, exchange, at=record.at)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{record.case}: its evidence is damaged ({error}).") from error
+    except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the row, as in a run
+        return unjudged(record, error, record.detail.exchanges)
 
 
 def dataset_problems(record: Record, exchange: Exchange) -> tuple[Finding, ...]:

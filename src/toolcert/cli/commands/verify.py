@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
-from toolcert.cli.support.run_console import RunConsole, confirm_requests
+from toolcert.cli.support.run_console import RunConsole, conclude_with_bugs, confirm_requests
 from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
@@ -123,18 +123,20 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
         click.echo(
             f"{plural(unasked, 'row')} left; the same command with --output {result.folder} asks them.", err=True
         )
-    if result.kept_earlier and not result.summary.nothing_measured:
+    if result.kept_earlier and not result.summary.nothing_measured and not result.summary.bugs:
         click.echo("No row that was asked again got an answer.", err=True)
         return ExitCode.NOTHING_MEASURED
-    return _exit_code(result.summary, _required(settings))
+    return _exit_code(result.summary, _required(settings), result.folder)
 
 
-def _exit_code(summary: VerifySummary, gates: VerifyGates) -> int:
+def _exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
     """The exit code for a summary and the gates it must meet."""
     from toolcert.verification.summary.fail_under import failed_gates, too_little_measured
 
     if not summary.rows.sent and not summary.not_asked:
         raise _no_row(summary)
+    if summary.bugs:
+        return conclude_with_bugs(summary.bugs, folder, failed_gates(gates, summary))
     if summary.nothing_measured:
         refused = {"unsupported": summary.rows.unsupported} if summary.rows.unsupported else {}
         causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
@@ -205,7 +207,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     if report_options.shows_result(settings, "verify"):
         click.echo()
         print_differences(judged.differences, Screen())
-    return _exit_code(judged.summary, gates)
+    return _exit_code(judged.summary, gates, earlier)
 
 
 def _threshold(settings: Settings) -> float | None:

@@ -11,15 +11,12 @@ from typing import Any
 
 import click
 
-from toolcert.core.errors import ExitCode, ToolcertError, UsageError
+from toolcert.core.errors import ISSUES, ExitCode, ToolcertError, UsageError
 from toolcert.version import __version__
 
-BUG = 70
-"""EX_SOFTWARE of sysexits.h: a bug of toolcert, never a fault of a vendor."""
 OUTPUT_CLOSED = 141
 """The code of a program that SIGPIPE killed: the reader of our output has closed it."""
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-ISSUES = "https://github.com/toolcert/toolcert/issues"
 
 
 class OutputClosed(Exception):  # noqa: N818 - an event of the outside world, not an error of ours
@@ -110,7 +107,7 @@ def _show_bug() -> int:
     _say(traceback.format_exc().rstrip())
     _say(f"{click.style('This is a bug in toolcert', fg='red', bold=True)} {__version__}, not in what it tested.")
     _say(f"Please report it with the lines above: {ISSUES}")
-    return BUG
+    return int(ExitCode.BUG)
 
 
 def _silence_stdout() -> None:

@@ -13,8 +13,9 @@ import click
 
 from toolcert.cli.support.exit import warn
 from toolcert.core.cases import SkipKind
-from toolcert.core.errors import ExitCode, GateError, UsageError
+from toolcert.core.errors import ISSUES, ExitCode, GateError, UsageError
 from toolcert.core.events import CaseFinished, Event, RunStarted
+from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural
@@ -192,15 +193,18 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
             f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
         )
         return ExitCode.INTERRUPTED
-    if result.summary.nothing_measured:
-        click.echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
-        return ExitCode.NOTHING_MEASURED
     gates = Gates(
         fail_under=settings.fail_under,
         fail_on=tuple(settings.fail_on),
         require=None if settings.require is None else Word(settings.require),
         allow=tuple(settings.allow),
     )
+    bugs = sum(cause.count for cause in result.summary.causes if cause.code == INTERNAL)
+    if bugs:
+        return conclude_with_bugs(bugs, result.folder, failed_gates(result.summary, gates))
+    if result.summary.nothing_measured:
+        click.echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
+        return ExitCode.NOTHING_MEASURED
     if gates and (gap := too_little_measured(result.summary)):
         click.echo(f"The gates cannot be judged: {gap}", err=True)
         return ExitCode.NOTHING_MEASURED
@@ -228,6 +232,16 @@ def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) 
 
         add_summary(result.summary, settings.history)
     report_options.write_all("probe", summary, settings, result.folder)
+
+
+def conclude_with_bugs(cases: int, folder: str, missed: Sequence[str]) -> int:
+    """Ask to report the cases that toolcert failed to judge; the exit code says so, whatever the gates say."""
+    for line in missed:
+        click.echo(line, err=True)
+    met = f"{plural(cases, 'case')}, which {'is' if cases == 1 else 'are'} not measured"
+    click.echo(f"A bug in toolcert met {met}; the records in {folder} hold the tracebacks.", err=True)
+    click.echo(f"Please report it with one of them: {ISSUES}", err=True)
+    return ExitCode.BUG
 
 
 def _first_fault(result: ProbeRun) -> str:

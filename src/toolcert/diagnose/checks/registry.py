@@ -105,11 +105,25 @@ def check(kind: FindingKind, when: When = When.ANY, *, chat_only: bool = False) 
 
 
 def kind_of(code: str) -> FindingKind:
-    """The catalogue entry of a code; `args.schema.minLength` falls back to `args.schema`."""
+    """The catalogue entry of a code; `args.schema.minLength` falls back to `args.schema`.
+
+    A code that only a later version knows, or that somebody wrote into a run, gets an entry that says so.
+    """
+    return _known(code) or FindingKind(
+        code=code,
+        severity=Severity.NOTE,
+        title="A code that this version of toolcert does not know.",
+        meaning="The run says so; what it means is not known here.",
+        cause="The run was made by a later version, or its log was changed.",
+        remedy="Read the run with the version that made it.",
+    )
+
+
+def _known(code: str) -> FindingKind | None:
     _import_all()
     while code not in _kinds and "." in code:
         code = code.rpartition(".")[0]
-    return _kinds[code]
+    return _kinds.get(code)
 
 
 def catalogue() -> Iterator[FindingKind]:
@@ -128,7 +142,9 @@ def finding(
     because_of: str | None = None,
 ) -> Finding:
     """A finding of a catalogued kind; the middle of long evidence is left out."""
-    weight = kind_of(code).severity if severity is None else severity
+    kind = _known(code)
+    assert kind is not None, f"finding {code} is not in the catalogue"
+    weight = kind.severity if severity is None else severity
     return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call, because_of=because_of)
 
 
@@ -184,6 +200,7 @@ AREAS = {
     "text": "Text",
     "envelope": "The answer as a whole",
     "dataset": "The dataset itself",
+    "internal": "Bugs of toolcert (never held against a model)",
     "transport": "No answer to judge (never held against a model)",
 }
 

@@ -11,6 +11,7 @@ from toolcert.core.exchanges import FaultKind
 from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.irregularity import ERROR_FIELDS
+from toolcert.protocol.unicode import well_formed
 
 LONGEST = 300
 """An error is shown on one line; more is in the raw answer."""
@@ -45,8 +46,8 @@ def read_error_text(payload: bytes) -> ErrorText:
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks, cut to a length that can be shown."""
-    line = " ".join(text.split())
+    """`text` without line breaks and lone surrogates, cut to a length that can be shown."""
+    line: str = " ".join(well_formed(text).split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
@@ -96,7 +97,8 @@ def _raw_of_provider(error: JsonObject) -> Any:
 def _completed(found: ErrorText, error: JsonObject) -> ErrorText:
     """Servers may give the code and the parameter one level above the message."""
     code = found.code or _word(error.get("code")) or _word(error.get("errorCode")) or _word(error.get("type"))
-    return ErrorText(message=found.message, code=code, parameter=found.parameter or _parameter(error))
+    parameter = found.parameter or _parameter(error)
+    return ErrorText(message=found.message, code=well_formed(code), parameter=well_formed(parameter))
 
 
 def _word(value: Any) -> str:
@@ -133,7 +135,7 @@ def _leading_value(text: str) -> Any:
         pass
     try:
         return ast.literal_eval(text[: text.rfind("}") + 1])
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):  # `{{}}` is a set of an unhashable
         return None
 
 

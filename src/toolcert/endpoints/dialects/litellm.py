@@ -55,10 +55,8 @@ class LiteLlmDialect(OpenAiDialect):
         except NOT_JSON:
             return {}
         entries = listing.get("data") if isinstance(listing, dict) else None
-        named = [
-            entry for entry in entries or [] if isinstance(entry, dict) and isinstance(entry.get("model_name"), str)
-        ]
-        return {entry["model_name"]: entry for entry in named}
+        named = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        return {entry["model_name"]: entry for entry in named if isinstance(entry.get("model_name"), str)}
 
     def _completed(self, info: ModelInfo, entry: JsonObject) -> ModelInfo:
         more = self.model_info({**entry, "id": info.id})

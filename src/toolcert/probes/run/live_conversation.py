@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.cases import Case, Outcome
+from toolcert.core.errors import ToolcertError
 from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.findings import Finding, codes_of
 from toolcert.core.records import Detail, ProbeFacts, Record
@@ -18,7 +19,8 @@ from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import examine, in_order
-from toolcert.engine.interfaces import Session
+from toolcert.engine.interfaces import Session, Unjudged
+from toolcert.engine.local import BudgetSpent
 from toolcert.http.retry import is_retried
 from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn
 from toolcert.probes.registry import find_probe
@@ -49,6 +51,7 @@ class LiveConversation:
         self.model = case.model
         self.iteration = case.iteration or 0
         self.turns: list[Turn] = []
+        self.exchanges: list[Exchange] = []
         self.controls: set[int] = set()
         self.reported: list[Finding] = []
         self.listings = 0
@@ -70,6 +73,7 @@ class LiveConversation:
     async def ask(self, messages: list[JsonObject], **parameters: Any) -> Turn:
         """Send one request and examine the answer."""
         exchange = await self._session.ask(self._request(messages, parameters), on_attempt=self._on_attempt)
+        self.exchanges.append(exchange)  # before it is read, which an unforeseen answer may break
         reply = None if exchange.fault is not None else read_reply(exchange)
         turn = Turn(
             exchange=exchange,
@@ -123,15 +127,24 @@ class ProbeWork:
         self._own = {probe.name: probe for probe in own}
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
-        """Hold the conversation and judge it. An exception in here is our bug and is not caught."""
+        """Hold the conversation and judge it."""
         name = case.probe or ""
         probe = self._own.get(name) or find_probe(name)
         talk = LiveConversation(case, session, on_attempt, self._settings)
         try:
-            result = await probe.run(talk)
-        except Concluded as conclusion:
-            result = conclusion.result
-        return _record(case, talk, _unless_cut(result, talk.judged, may_be_cut=probe.may_be_cut))
+            result = await _conclusion(probe, talk)
+            return _record(case, talk, _unless_cut(result, talk.judged, may_be_cut=probe.may_be_cut))
+        except (ToolcertError, BudgetSpent):
+            raise
+        except Exception as error:
+            raise Unjudged(talk.exchanges) from error
+
+
+async def _conclusion(probe: Probe, talk: LiveConversation) -> ProbeResult:
+    try:
+        return await probe.run(talk)
+    except Concluded as conclusion:
+        return conclusion.result
 
 
 def _unless_cut(result: ProbeResult, turns: list[Turn], *, may_be_cut: bool) -> ProbeResult:

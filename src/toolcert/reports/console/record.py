@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import INTERNAL, Finding
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
-from toolcert.diagnose import finding, kind_of
+from toolcert.diagnose import kind_of
 from toolcert.endpoints.curl import curl_line
 from toolcert.protocol.reply import read_reply
-from toolcert.protocol.unicode import NOT_JSON
+from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
 from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
 from toolcert.reports.display_text import plural, seconds, visible
 from toolcert.runs.encoding import encode_record
@@ -29,7 +30,7 @@ def print_record(found: FoundRow, manifest: Manifest, screen: Screen) -> None:
     for number, exchange in enumerate(record.detail.exchanges):
         blocks.append([Line("request", "bold"), *_json_lines(exchange.request.body)])
         kept = found.replies[number] if number < len(found.replies) else None
-        blocks.append([Line("answer", "bold"), *_answer(exchange, kept)])
+        blocks.append([Line("answer", "bold"), *_answer(exchange, kept, unread=INTERNAL in record.codes)])
     blocks.append(list(_findings(record, screen)))
     if spec is not None:
         lines = [Line(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]
@@ -64,12 +65,13 @@ def _head(record: Record, screen: Screen) -> Iterator[Line]:
         yield from screen.prose(f"{seconds(record.row.seconds)} s, {tries}, finish reason {record.row.finish}", "dim")
 
 
-def _answer(exchange: Exchange, kept: Reply | None = None) -> Iterator[Line]:
+def _answer(exchange: Exchange, kept: Reply | None = None, *, unread: bool = False) -> Iterator[Line]:
+    """The answer; `unread` if our reader failed on it."""
     if exchange.fault is not None:
         status = "" if exchange.fault.status is None else f"status {exchange.fault.status}: "
         yield Line(visible(f"none: {status}{exchange.fault.message}"))
         return
-    if exchange.event_stream or not exchange.payload:
+    if not unread and (exchange.event_stream or not exchange.payload):
         yield from _assembled(kept or read_reply(exchange))
         return
     try:
@@ -95,15 +97,22 @@ def _findings(record: Record, screen: Screen) -> Iterator[Line]:
     if not record.codes:
         yield Line("no finding")
     # A run kept as verdicts has only the codes.
-    for found in record.detail.findings or [finding(code, "") for code in record.codes]:
+    for found in record.detail.findings or [_bare(code) for code in record.codes]:
         head = Line(f"{found.severity.value:<8}", SEVERITY_STYLES[found.severity])
         cause = f", because of {found.because_of}" if found.because_of else ""
         yield from screen.entry(head, f"{found.code}{cause}: {kind_of(found.code).title}")
         yield from screen.prose(found.evidence, "dim", indent=9)
+    trace = record.detail.figures.get("traceback")
+    for line in trace.splitlines() if INTERNAL in record.codes and isinstance(trace, str) else ():
+        yield Line(f"         {visible(line)}", "dim")
+
+
+def _bare(code: str) -> Finding:
+    return Finding(code=code, severity=kind_of(code).severity)
 
 
 def _json_lines(value: Any) -> Iterator[Line]:
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    text = msgspec.json.format(msgspec.json.encode(well_formed_throughout(value)), indent=2).decode()
     return (Line(visible(line)) for line in text.splitlines())
 
 

@@ -15,7 +15,7 @@ from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import kind_of
 from toolcert.protocol.reply import read_reply
-from toolcert.protocol.unicode import NOT_JSON
+from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
 from toolcert.reports.display_text import count, plural, shorten, visible
 from toolcert.reports.formats import Extras
 from toolcert.reports.html.page import TONES, full_title
@@ -111,7 +111,7 @@ def _status(found: FoundRow) -> str:
 
 
 def _pretty(value: Any) -> str:
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode("utf-8", "replace")
+    text = msgspec.json.format(msgspec.json.encode(well_formed_throughout(value)), indent=2).decode("utf-8", "replace")
     return _cut("\n".join(visible(line) for line in text.split("\n")))
 
 

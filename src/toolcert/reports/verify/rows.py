@@ -45,11 +45,14 @@ def _whole_older(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, Fou
 
 
 def _whole(reader: RunReader, wanted: Collection[int]) -> Iterator[tuple[int, FoundRow]]:
-    for line in reader.lines():
+    def read(line: bytes) -> tuple[int, FoundRow] | None:
         row = decode_head(line).row
-        if row is not None and row.index in wanted:
-            record = decode_record(line)
-            yield row.index, FoundRow(record=record, replies=_replies(record, line))
+        if row is None or row.index not in wanted:
+            return None
+        record = decode_record(line)
+        return row.index, FoundRow(record=record, replies=_replies(record, line))
+
+    return (found for found in reader.decoded(read) if found is not None)
 
 
 def _replies(record: Record, line: bytes) -> tuple[Reply, ...]:

@@ -14,7 +14,7 @@ from toolcert.core.requests import Request, RequestKind
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.engine.interfaces import Session
+from toolcert.engine.interfaces import Session, Unjudged
 from toolcert.runs.resume import Earlier
 from toolcert.verification.adapters.base import RenderError
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
@@ -43,7 +43,11 @@ class VerifyWork:
             return refuse_row(row, finding("dataset.not_rendered", str(error)))
         exchange = await session.ask(request, on_attempt=on_attempt)
         await asyncio.sleep(0)  # the next request goes out before this answer is judged
-        return self._judge.judge(row, _as_asked(exchange, request, case.body) if self._raw else exchange)
+        asked = _as_asked(exchange, request, case.body) if self._raw else exchange
+        try:
+            return self._judge.judge(row, asked)
+        except Exception as error:
+            raise Unjudged([asked]) from error
 
     def _request(self, body: JsonObject) -> Request:
         return completion_request(body, self._adapter) if self._raw else Request(body=body)

@@ -8,6 +8,9 @@ from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.core.verdict import Verdict, Word
 
+BUGS = "internal error"
+"""The cause of rows that are not measured because of a bug of ours."""
+
 
 class Rows(Value):
     """Rows by outcome; `lines` counts every line of the dataset, `answered` every answer."""
@@ -220,3 +223,8 @@ class VerifySummary(Value):
     expects: bool = False
     """Whether any row says what it expects."""
     nothing_measured: bool = False
+
+    @property
+    def bugs(self) -> int:
+        """Rows that toolcert itself failed to judge."""
+        return self.not_measured_by.get(BUGS, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcert.core.errors import ISSUES
 from toolcert.core.findings import Severity
 from toolcert.core.number_text import count, plural
 from toolcert.core.statistics import Rate
@@ -42,6 +43,8 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         worst_case = _percent(summary.if_missing_were_wrong)
         unmeasured = f"{_rows(rows.not_measured)} could not be measured and {'is' if rows.not_measured == 1 else 'are'}"
         yield f"{unmeasured} in no rate; {worst_case} valid if every unmeasured row failed."
+    if summary.bugs:
+        yield f"{_rows(summary.bugs)} met a bug in toolcert, not in the vendor. Please report it: {ISSUES}"
     for reason, unasked in summary.not_asked.items():
         yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason.rstrip('.')}."
     faults = sum(line.rows for line in summary.of_dataset)

@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.events import CaseFinished, Event
-from toolcert.core.findings import DATASET, EXAMPLES, Finding, Severity
+from toolcert.core.findings import DATASET, EXAMPLES, INTERNAL, Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
@@ -21,6 +21,7 @@ from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
 from toolcert.verification.summary.breakdown import OTHERS, Kind, Kinds, Moments, Slices, ToolTallies
 from toolcert.verification.summary.figures import (
+    BUGS,
     AnswerMode,
     Example,
     FindingLine,
@@ -231,6 +232,8 @@ def _is_error(code: str, *, valid: bool | None) -> bool:
 
 
 def _cause(record: Record) -> str:
+    if INTERNAL in record.codes:
+        return BUGS
     causes = (code for code in record.codes if code.startswith(("transport.", "finish.filtered")))
     return next(causes, "unknown").removeprefix("transport.")
 
@@ -391,11 +394,11 @@ def _rows(tally: Tally) -> Rows:
 
 
 def _finding_lines(tally: Tally, *, of_dataset: bool) -> tuple[FindingLine, ...]:
-    """Findings, worst and most frequent first; transport faults are counted elsewhere."""
+    """Findings, worst and most frequent first; transport faults and bugs of ours are counted elsewhere."""
     lines = [
         _finding_line(code, found)
         for (_, code), found in tally.findings.items()
-        if code.startswith(DATASET) is of_dataset and not code.startswith(_TRANSPORT)
+        if code.startswith(DATASET) is of_dataset and not code.startswith((_TRANSPORT, INTERNAL))
     ]
     return tuple(sorted(lines, key=lambda line: (line.severity.rank, -line.rows, line.code)))
 
