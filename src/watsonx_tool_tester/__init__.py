@@ -1,6 +1,7 @@
 """The command and library of watsonx-tool-tester, implemented with toolcert."""
 
 from toolcert.version import __version__
+from watsonx_tool_tester import older_names
 from watsonx_tool_tester.clients import BaseClient, LiteLLMClient, WatsonXClient
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, ClientType, Config
 from watsonx_tool_tester.results import ResultHandler
@@ -20,3 +21,4 @@ __all__ = [
     "WatsonXClient",
     "__version__",
 ]
+older_names.register()

@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+import msgspec
 
+from toolcert.api.probe import ProbeRun
 from toolcert.cli.support.exit import run_guarded
 from toolcert.core.errors import ConfigurationError, ExitCode, ToolcertError
 from toolcert.reports.console.progress import progress
-from toolcert.reports.formats import Extras
+from toolcert.reports.destinations import STDOUT, check_destinations, check_place
+from toolcert.reports.formats import Extras, Section
 from toolcert.version import __version__
 from watsonx_tool_tester.clients import make_client
 from watsonx_tool_tester.config import LOG_LEVELS, SORTS, ClientType, Config, in_own_names
 from watsonx_tool_tester.results import ResultHandler
 from watsonx_tool_tester.selection import compile_pattern
-from watsonx_tool_tester.tester import ModelTester
+from watsonx_tool_tester.tester import FILE, ModelTester
 
 
 def main() -> NoReturn:
@@ -72,6 +76,8 @@ choice = _options(
 measuring = _options(
     click.option("--sort", type=click.Choice(SORTS), help="How to sort the results (default: name)."),
     click.option("--iterations", type=click.IntRange(min=1), help="Test iterations per model (default: 5)."),
+    click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a request may take."),
+    click.option("--concurrency", type=click.IntRange(min=1), help="Requests at the same time."),
     click.option("--debug/--no-debug", "-d", default=None, help="Debug logging, and logs in --log-dir."),
     click.option("--log-level", type=click.Choice(LOG_LEVELS, case_sensitive=False), help="What is logged."),
     click.option("--log-dir", help="Folder for logs and evidence (default: tool_test_logs)."),
@@ -123,6 +129,7 @@ def run_tests(context: click.Context, /, **given: Any) -> None:
 
 def _test(config: Config) -> ModelTester:
     make_client(config).endpoint()  # fails early if a setting is missing
+    _check_places(config)
     with progress(f"watsonx-tool-tester {config.client_type}") as display:
         tester = ModelTester(config, [display])
         results = tester.test_all_models()
@@ -136,17 +143,103 @@ def _test(config: Config) -> ModelTester:
     return tester
 
 
+def _check_places(config: Config) -> None:
+    """Refuse, before anything is asked, a place that cannot be written or a history that cannot be read."""
+    named = {"--output": config.json_path, "--html-output": config.html_path}
+    given = {name: path for name, path in named.items() if path}
+    check_destinations(given)
+    for path in given.values():
+        check_place(path)
+    if config.save_history:
+        from watsonx_tool_tester.history import check_history
+
+        check_history(config)
+
+
 def _save(tester: ModelTester, handler: ResultHandler, results: list[dict[str, Any]]) -> None:
+    """Write what was asked for and say which files; a history that cannot be written costs no report."""
     config, run = tester.config, tester.last
     assert run is not None
+    extras = Extras(run=run.folder, temporary=not config.keeps_logs)
+    failure: ToolcertError | None = None
     if config.json_path:
         handler.save_json(results, config.json_path)
-    extras = Extras(run=run.folder)
+        _say_written(config.json_path)
     if config.save_history and not run.interrupted:
-        from watsonx_tool_tester import history
-
-        history.save_history(run, config)
-        if config.html_path:
-            extras = Extras(run=run.folder, history=history.section(config))
+        try:
+            extras = msgspec.structs.replace(extras, history=_extended_history(run, results, config))
+        except ToolcertError as error:
+            failure = error
     if config.html_path:
-        handler.save_html(run, config.html_path, sort=config.sort, extras=extras)
+        handler.save_html(run, results, config.html_path, sort=config.sort, extras=extras)
+        _say_written(config.html_path)
+    if config.keeps_logs:
+        _say_written(f"{run.folder} (evidence) and {Path(config.log_dir) / FILE}")
+    if failure is not None:
+        raise failure
+
+
+def _extended_history(run: ProbeRun, results: list[dict[str, Any]], config: Config) -> Section | None:
+    """Save the history, and return its section of the page where there is one."""
+    from watsonx_tool_tester import history
+
+    for sentence in history.save_history(run, results, config):
+        click.echo(sentence, err=True)
+    _say_written(", ".join(str(Path(config.history_dir, name)) for name in history.FILES))
+    if not config.html_path:
+        return None
+    from toolcert.reports.history.html import history_section
+
+    endpoint, days = config.client_type.value, config.history_days
+    return history_section(history.history_overview(Path(config.history_dir), endpoint=endpoint, days=days))
+
+
+def _say_written(what: str) -> None:
+    if what != STDOUT:
+        click.echo(f"Wrote {what}.", err=True)
+
+
+history_place = _options(
+    click.option("--history-dir", default="reports/history", envvar="WATSONX_TOOL_HISTORY_DIR", show_default=True),
+    click.option("--history-days", type=click.IntRange(min=1), default=90, envvar="WATSONX_TOOL_HISTORY_DAYS"),
+)
+
+
+@cli.command("init-ci")
+@click.option("--force", is_flag=True, help="Replace files that differ.")
+def init_ci(*, force: bool) -> None:
+    """Put the workflow of the daily run, and its guide, into this repository."""
+    from watsonx_tool_tester.ci import put_workflow
+
+    with one_line_errors():
+        for path in put_workflow(Path(), force=force):
+            _say_written(str(path))
+    click.echo("Next: set the secrets WATSONX_APIKEY and WATSONX_PROJECT_ID and the variable TOOLCERT_SOURCE; "
+        ".github/ACTIONS_SETUP.md says where.")
+
+
+@cli.command("publish")
+@click.argument("report", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--readme", type=click.Path(path_type=Path), help="README whose marked block is updated.")
+@click.option("--pages-url", default="", help="Address under which the repository's pages are served.")
+@history_place
+def publish_report(report: Path, readme: Path | None, pages_url: str, history_dir: str, history_days: int) -> None:
+    """Make REPORT the latest one, list all reports beside it, and update the block of the README."""
+    from watsonx_tool_tester.ci import publish
+
+    with one_line_errors():
+        history = Path(history_dir)
+        for path in publish(report, history=history, readme=readme, pages_url=pages_url, days=history_days):
+            _say_written(str(path))
+
+
+@cli.command("cleanup")
+@click.option("--report-dir", type=click.Path(path_type=Path), default="reports", show_default=True)
+@history_place
+def clean_up_files(report_dir: Path, history_dir: str, history_days: int) -> None:
+    """Delete the pages and the history rows that are older than --history-days."""
+    from watsonx_tool_tester.ci import delete_old
+
+    with one_line_errors():
+        for sentence in delete_old(report_dir, Path(history_dir), history_days):
+            click.echo(sentence, err=True)

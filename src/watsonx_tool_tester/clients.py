@@ -6,7 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from toolcert.api.endpoint import Endpoint, models
 from toolcert.core.errors import ConfigurationError
@@ -72,6 +72,7 @@ class WatsonXClient(BaseClient):
             api_key=key,
             key_env="WATSONX_APIKEY",
             ca_bundle=config.ca_bundle,
+            **_limits(config),
             options={name: value for name, value in options.items() if value},
         )
 
@@ -89,12 +90,19 @@ class LiteLLMClient(BaseClient):
             api_key=None if token is None else Secret(token, source=config.sources.get("litellm_token", "")),
             key_env="LITELLM_TOKEN",
             ca_bundle=config.ca_bundle,
+            **_limits(config),
         )
 
 
 def make_client(config: Config) -> BaseClient:
     """The client that the settings ask for."""
     return WatsonXClient(config) if config.client_type is ClientType.WATSONX else LiteLLMClient(config)
+
+
+def _limits(config: Config) -> dict[str, Any]:
+    """The request timeout and the concurrency, where they are given."""
+    given = {"timeout": config.timeout, "concurrency": config.concurrency}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _needed(config: Config, name: str, variable: str) -> Secret:

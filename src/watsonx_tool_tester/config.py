@@ -18,7 +18,7 @@ from toolcert.endpoints.dialects.watsonx import DEFAULT_VERSION
 RELIABILITY_THRESHOLD = PROBE_THRESHOLD
 """Calling and handling count as reliable from this rate on."""
 SORTS = ("name", "tool_call_time", "response_time", "total_time")
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _OWN_NAMES = {
     "--base-url": "--watsonx-url",
     "--iam-url": "WATSONX_IAM_URL",
@@ -55,6 +55,16 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ValueError("expected a whole number of at least 1")
     return int(text)
+
+
+def _positive_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise ValueError("expected a number of seconds above 0")
+    return seconds
 
 
 def _words(text: str) -> list[str]:
@@ -96,6 +106,10 @@ SETTINGS = (
     Setting("exclude_file", ("WATSONX_TOOL_EXCLUDE_FILE",)),
     Setting("sort", ("WATSONX_TOOL_SORT",), "name", _one_of(*SORTS)),
     Setting("iterations", ("WATSONX_TOOL_ITERATIONS",), 5, _positive),
+    Setting("timeout", ("WATSONX_TOOL_TIMEOUT",), None, _positive_seconds),
+    Setting("concurrency", ("WATSONX_TOOL_CONCURRENCY",), None, _positive),
+    Setting("temperature", ()),
+    Setting("max_tokens", ()),
     Setting("debug", ("WATSONX_TOOL_DEBUG",), False, _flag),
     Setting("log_level", ("LOG_LEVEL",), "WARNING", _one_of(*LOG_LEVELS)),
     Setting("log_dir", ("WATSONX_TOOL_LOG_DIR",), "tool_test_logs"),
@@ -106,6 +120,15 @@ SETTINGS = (
     Setting("history_days", ("WATSONX_TOOL_HISTORY_DAYS",), 90, _positive),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
+_OLDER_NAMES = {"test_iterations": "iterations", "sort_key": "sort", "output_file": "output"}
+"""Names that the older package's own Config has for the same settings."""
+_UNUSED = frozenset({"watsonx_model_spec_version"})
+"""Accepted and without effect: the listing of models has no version of its own here."""
+
+
+def _alias(name: str) -> Any:
+    """An attribute that reads and writes another one."""
+    return property(lambda self: getattr(self, name), lambda self, value: setattr(self, name, value))
 
 
 class Config:
@@ -126,6 +149,10 @@ class Config:
     exclude_file: str | None
     sort: str
     iterations: int
+    timeout: float | None
+    concurrency: int | None
+    temperature: float | None
+    max_tokens: int | None
     debug: bool
     log_level: str
     log_dir: str
@@ -134,8 +161,12 @@ class Config:
     save_history: bool
     history_dir: str
     history_days: int
+    test_iterations = _alias("iterations")
+    sort_key = _alias("sort")
+    output_file = _alias("output")
 
     def __init__(self, **given: Any) -> None:
+        given = {_OLDER_NAMES.get(name, name): value for name, value in given.items() if name not in _UNUSED}
         unknown = sorted(set(given) - set(_BY_NAME))
         if unknown:
             raise ConfigurationError(f"there is no setting {', '.join(unknown)}.")
@@ -174,8 +205,23 @@ class Config:
         """Whether the log folder is used."""
         return self.debug or "log_dir" in self.sources
 
+    @property
+    def file_log_level(self) -> str:
+        """What the log file holds: a folder that was asked for without a level gets what a reader expects there."""
+        return self.log_level if "log_level" in self.sources else "INFO"
+
+    @property
+    def tests_some_models(self) -> bool:
+        """Whether a choice among the listed models is made."""
+        return bool(self.model or self.exclude_models or self.exclude_file)
+
     def __repr__(self) -> str:
         return f"Config({self.client_type}, {len(self.sources)} settings given)"
+
+
+def load_config_from_env() -> Config:
+    """The settings of the environment, `.env` and the defaults."""
+    return Config()
 
 
 def _environment() -> dict[str, str]:

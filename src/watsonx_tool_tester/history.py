@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Iterator, Mapping
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,55 +18,197 @@ from toolcert.api.probe import ProbeRun
 from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
-from toolcert.history.csv_import import RESULTS_FILE, import_csv
-from toolcert.history.export import export_csv
-from toolcert.history.observation import day_of
-from toolcert.history.overview import overview
+from toolcert.history.csv_import import PARTIAL, REGISTRY_FILE, RESULTS_FILE, SUMMARY_FILE, import_csv
+from toolcert.history.export import export_csv, latest_per_day
+from toolcert.history.observation import HELLO, Observation, StoredRun, day_of, today
+from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.calling.hello_world import expected_greeting
 from toolcert.protocol.reply import read_reply
-from toolcert.reports.formats import Section
+from toolcert.reports.display_text import plural
+from toolcert.runs.files import check_writable, output_errors
 from toolcert.runs.reader import RunReader
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
 
+FILES = (RESULTS_FILE, REGISTRY_FILE, SUMMARY_FILE)
+KEPT_DAYS = 90
 
-def save_history(run: ProbeRun, config: Config) -> None:
-    """Add a run to the three files; it replaces an earlier run of the same day."""
+
+def check_history(config: Config) -> None:
+    """Refuse, before anything is asked, files that cannot be read or written."""
+    folder = Path(config.history_dir)
+    for name in FILES:
+        check_writable(folder / name)
+    with _store_of(folder, config.client_type.value):
+        pass
+
+
+def save_history(run: ProbeRun, results: Sequence[dict[str, Any]], config: Config) -> list[str]:
+    """Add a run to the three files and return what is to be said about older rows.
+
+    It replaces an earlier run of the same day.
+    """
     folder = Path(config.history_dir)
     day = day_of(run.summary.started_at)
-    with _scratch_store() as (store, location):
-        if (folder / RESULTS_FILE).is_file():
-            import_csv(store, folder, endpoint=config.client_type.value)
+    more = {(day, model): row for model, row in _evidence(run, config).items()}
+    for result in results:
+        more[day, result["model"]] |= _total_time(result)
+    with _store_of(folder, config.client_type.value) as (store, location):
         add_summary(run.summary, location)
-        store.forget_before(_first_day(day, config.history_days))
-        export_csv(store, folder, more={(day, model): row for model, row in _evidence(run, config).items()})
+        return _write(store, folder, _first_day(day, config.history_days), more)
 
 
-def section(config: Config) -> Section:
-    """The history section of the HTML report."""
-    from toolcert.reports.history.html import history_section
+def history_overview(folder: Path, *, endpoint: str = "watsonx", days: int = KEPT_DAYS) -> Overview:
+    """What the files tell of the last days."""
+    with _store_of(folder, endpoint) as (store, _):
+        return overview(store, days=days)
 
-    with _scratch_store() as (store, _):
-        import_csv(store, Path(config.history_dir), endpoint=config.client_type.value)
-        return history_section(overview(store, days=config.history_days))
+
+def iterations_of_last_day(folder: Path) -> int:
+    """The most iterations of a model on the last tested day."""
+    rows = read_rows(folder / RESULTS_FILE)
+    last = max((row["date"] for row in rows), default="")
+    return max((int(row["iterations"] or 0) for row in rows if row["date"] == last), default=0)
+
+
+def clean_up(folder: Path, days: int = KEPT_DAYS) -> list[str]:
+    """Drop the rows older than `days` days and return what is to be said about them."""
+    if not (folder / RESULTS_FILE).is_file():
+        return []
+    with _store_of(folder, "history") as (store, _):
+        if store.last_day() is None:
+            return []
+        return _write(store, folder, _first_day(today(), days), {})
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of one of the files; none where it does not exist."""
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+class HistoryManager:
+    """The files under the names that scripts of the older package import."""
+
+    def __init__(self, history_dir: str = "reports/history") -> None:
+        self.history_dir = history_dir
+        self.results_file, self.models_file, self.summary_file = (str(Path(history_dir, name)) for name in FILES)
+
+    def record_test_results(self, results: Sequence[Mapping[str, Any]], test_date: str | None = None) -> None:
+        """Add result dictionaries of `ModelTester` as the results of a day, today unless another is given."""
+        day = test_date or today()
+        run = StoredRun(run=f"results-{day}", day=day, started_at=time.time(), source="probe", suite="hello")
+        found = [_observation(result, run) for result in results]
+        more = {(day, result["model"]): _total_time(result) for result in results}
+        with _store_of(Path(self.history_dir), "results") as (store, _):
+            store.add(run, found)
+            export_csv(store, Path(self.history_dir), more=more)
+
+    def cleanup_old_data(self, days_to_keep: int = KEPT_DAYS) -> None:
+        """Drop older rows; where all would go, a backup stays beside the file."""
+        clean_up(Path(self.history_dir), days_to_keep)
+
+    def get_model_history(self, model_id: str, days: int = 30) -> list[dict[str, str]]:
+        """The rows of a model in the last days, oldest first."""
+        rows = self._since(self.results_file, days)
+        return [row for row in rows if row["model_id"] == model_id]
+
+    def get_daily_summary_history(self, days: int = 30) -> list[dict[str, str]]:
+        """The rows of daily_summary.csv in the last days, oldest first."""
+        return self._since(self.summary_file, days)
+
+    def get_trackable_models(self) -> list[dict[str, str]]:
+        """The registry rows of models that ever called the tool."""
+        return [row for row in read_rows(Path(self.models_file)) if row["ever_worked"].lower() == "true"]
+
+    def _since(self, path: str, days: int) -> list[dict[str, str]]:
+        first = _first_day(today(), days)
+        found = [row for row in read_rows(Path(path)) if (row.get("date") or row.get("datetime") or "") >= first]
+        return sorted(found, key=lambda row: row.get("date") or row.get("datetime") or "")
 
 
 @contextmanager
-def _scratch_store() -> Iterator[tuple[HistoryStore, str]]:
-    """A temporary store, filled from the files."""
+def _store_of(folder: Path, endpoint: str) -> Iterator[tuple[HistoryStore, str]]:
+    """A temporary store that holds what the files hold."""
     with TemporaryDirectory(prefix="watsonx-tool-tester-") as scratch:
         location = str(Path(scratch) / "history.sqlite")
         with HistoryStore(location) as store:
+            if (folder / RESULTS_FILE).is_file():
+                import_csv(store, folder, endpoint=endpoint)
             yield store, location
+
+
+def _write(
+    store: HistoryStore, folder: Path, first_day: str, more: Mapping[tuple[str, str], dict[str, Any]]
+) -> list[str]:
+    """Write the three files without the rows before `first_day`, and say which rows go."""
+    imported = [one for one in latest_per_day(store.observations(probe=HELLO, originals=True)) if one.original]
+    old = [one for one in imported if one.day < first_day]
+    said = []
+    if old:
+        said.append(f"{plural(len(old), 'row')} before {first_day} left {folder / RESULTS_FILE} (--history-days).")
+    if old and len(old) == len(imported):
+        # A file whose every row is too old was kept for a reason, or the clock is wrong.
+        said += [f"The file as it was is {_backup(folder / name)}." for name in FILES if (folder / name).is_file()]
+    export_csv(store, folder, since=first_day, more=more)
+    return said
+
+
+def _backup(path: Path) -> Path:
+    """A copy beside the file, under a name that is free."""
+    names = (path.with_name(f"{path.stem}.backup-{number}{path.suffix}") for number in range(1, 10_000))
+    target = next(name for name in names if not name.exists())
+    with output_errors(target):
+        shutil.copy2(path, target)
+    return target
 
 
 def _first_day(last: str, days: int) -> str:
     return (datetime.fromisoformat(last).replace(tzinfo=UTC) - timedelta(days=days - 1)).date().isoformat()
 
 
-def _evidence(run: ProbeRun, config: Config) -> Mapping[str, dict[str, Any]]:
+def _total_time(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The column that medians of the two turns do not give."""
+    return {"total_time": round(result["response_times"]["total_time"] or 0.0, 4)}
+
+
+def _observation(result: Mapping[str, Any], run: StoredRun) -> Observation:
+    """One result dictionary as the store keeps it; counts that it does not hold follow from its rates."""
+    reliability, times = result.get("reliability") or {}, result["response_times"]
+    iterations = int(reliability.get("iterations") or 0)
+    called = reliability.get("tool_calls")
+    called = round((reliability.get("tool_call_success_rate") or 0.0) * iterations) if called is None else called
+    rate = reliability.get("response_handling_success_rate") or 0.0
+    handled, judged = reliability.get("responses_handled"), reliability.get("responses_measured", called)
+    handled = round(rate * judged) if handled is None else handled
+    refused = result["tool_call_support"] is False and not iterations
+    return Observation(
+        run=run.run,
+        endpoint="results",
+        model=result["model"],
+        probe=HELLO,
+        day=run.day,
+        at=run.started_at,
+        passed=handled,
+        failed=iterations - handled,
+        unsupported=int(refused),
+        not_measured=int(result["tool_call_support"] is None),
+        called=called,
+        callable=iterations,
+        handled=handled,
+        handleable=judged,
+        call_p50=times["tool_call_time"] or None,
+        answer_p50=times["response_processing_time"] or None,
+        reason=result.get("details") or "",
+    )
+
+
+def _evidence(run: ProbeRun, config: Config) -> dict[str, dict[str, Any]]:
     """The raw request and answer of each model, from its first iteration with an answer."""
     asked = {"client": config.client_type.value, "iterations": config.iterations, "threshold": RELIABILITY_THRESHOLD}
+    asked |= {PARTIAL: True} if run.summary.partial else {}
     found = {one.model: {"model_version": one.model, "actual_result": one.reason} for one in run.summary.models}
     for record in RunReader(Path(run.folder)).records():
         if "test_prompt" not in found.get(record.model, {"test_prompt": ""}) and record.detail.exchanges:

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
+import msgspec
 
 from toolcert.api.probe import ProbeRun
 from toolcert.core.records import Record
 from toolcert.core.verdict import Word
 from toolcert.probes.summary.scorecard import Cell, ModelSummary, ProbeSummary
 from toolcert.reports.formats import Extras, write_reports
-from toolcert.reports.probe.phrases import in_order as sorted_by
 from toolcert.runs.files import write_whole
 from watsonx_tool_tester.config import in_own_names
-from watsonx_tool_tester.table import summary_lines, summary_of, table_lines
+from watsonx_tool_tester.table import page_words, summary_lines, summary_of, table_lines
 
 _SORTS = {"tool_call_time": "call-time", "response_time": "response-time", "total_time": "total-time"}
+_SORTED_TIMES = {
+    "tool_call_time": "tool_call_time",
+    "response_time": "response_processing_time",
+    "total_time": "total_time",
+}
+_NO_ANSWER = "envelope.not_openai"
+_BUCKETS = {
+    "InvalidJson": "not JSON",
+    "DoubleEncoded": "JSON inside a string",
+    "NotString": "an object instead of text",
+    "Empty": "empty",
+    "SchemaMismatch": "against the tool's schema",
+    "SchemaMismatch.required": "a required one is missing",
+    "SchemaMismatch.type": "a value of the wrong type",
+    "SchemaMismatch.enum": "a value that the tool does not allow",
+}
 _TIMES = {
     "tool_call_time": "tool_call_time_seconds",
     "response_processing_time": "response_processing_time_seconds",
@@ -31,26 +49,65 @@ _TIMES = {
 class ResultHandler:
     """Prints results and writes them to files."""
 
-    def __init__(self, iterations: int) -> None:
+    def __init__(self, iterations: int | None = None) -> None:
         self.iterations = iterations
+
+    def _iterations_of(self, results: Sequence[dict[str, Any]]) -> int:
+        """The iterations asked for; the older package's handler is not told them, so the results say."""
+        if self.iterations is not None:
+            return self.iterations
+        return max((result["reliability"]["iterations"] for result in results), default=1)
+
+    def sort_results(self, results: Sequence[dict[str, Any]], sort_key: str) -> list[dict[str, Any]]:
+        """The results in another order."""
+        return sorted_results(results, sort_key)
+
+    def format_table(self, results: Sequence[dict[str, Any]]) -> str:
+        """The table as text."""
+        return "\n".join(table_lines(results, self._iterations_of(results)))
+
+    def summarize_results(self, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """The figures of the summary."""
+        return summary_of(results, self._iterations_of(results))
+
+    def format_json_output(self, results: Sequence[dict[str, Any]]) -> str:
+        """Results and summary as JSON."""
+        content = {"results": [_as_json(result) for result in results], "summary": self.summarize_results(results)}
+        return json.dumps(content, indent=2, ensure_ascii=False)
+
+    def print_summary(self, results: Sequence[dict[str, Any]], sort_key: str = "name") -> None:
+        """Print the table and the summary in another order."""
+        self.show(sorted_results(results, sort_key))
 
     def show(self, results: Sequence[dict[str, Any]]) -> None:
         """Print the table and the summary."""
-        click.echo("\n".join([*table_lines(results, self.iterations), "", *summary_lines(results, self.iterations)]))
+        number = self._iterations_of(results)
+        click.echo("\n".join([*table_lines(results, number), "", *summary_lines(results, number)]))
 
     def save_json(self, results: Sequence[dict[str, Any]], path: str) -> None:
         """Results and summary as JSON."""
-        content = {"results": [_as_json(result) for result in results], "summary": summary_of(results, self.iterations)}
-        write_whole(Path(path), [json.dumps(content, indent=2, ensure_ascii=False).encode(), b"\n"])
+        write_whole(Path(path), [self.format_json_output(results).encode(), b"\n"])
 
-    def save_html(self, run: ProbeRun, path: str, *, sort: str = "name", extras: Extras | None = None) -> None:
-        """Write the HTML report of toolcert."""
-        write_reports("probe", in_order(run.summary, sort), {"html": path}, extras or Extras(run=run.folder))
+    def save_html(
+        self, run: ProbeRun, results: Sequence[dict[str, Any]], path: str, *, sort: str = "name", extras: Extras
+    ) -> None:
+        """Write the HTML report of toolcert in the order of the results and in the words of this tool."""
+        places = {result["model"]: place for place, result in enumerate(results)}
+        models = tuple(sorted(run.summary.models, key=lambda model: places[model.model]))
+        order, words = _SORTS.get(sort, sort), page_words(results)
+        summary = msgspec.structs.replace(run.summary, models=models)
+        write_reports("probe", summary, {"html": path}, msgspec.structs.replace(extras, order=order, own_words=words))
 
 
-def in_order(summary: ProbeSummary, sort: str) -> ProbeSummary:
-    """Sort the models; those without the value come last."""
-    return sorted_by(summary, _SORTS.get(sort, sort))
+def sorted_results(results: Sequence[dict[str, Any]], sort: str) -> list[dict[str, Any]]:
+    """The results by name or by a time; those without the time come last."""
+    column = _SORTED_TIMES.get(sort)
+
+    def key(result: dict[str, Any]) -> tuple[bool, float, str]:
+        time = result["response_times"][column] if column else None
+        return column is not None and time is None, time or 0.0, result["model"].lower()
+
+    return sorted(results, key=key)
 
 
 def results_of(summary: ProbeSummary, records: Iterable[Record]) -> list[dict[str, Any]]:
@@ -63,14 +120,14 @@ def results_of(summary: ProbeSummary, records: Iterable[Record]) -> list[dict[st
 
 def _result(model: ModelSummary, records: list[Record], started_at: float) -> dict[str, Any]:
     cell = model.cells[0]
-    call, answer = model.seconds("call"), model.seconds("answer")
+    support = _support(model, cell)
     return {
         "model": model.model,
-        "tool_call_support": _support(model, cell),
+        "tool_call_support": support,
         "handles_response": bool(cell.handled.k) if cell.handled.n else None,
         "details": details_of(model, cell),
-        "response_times": _times(call, answer),
-        "reliability": _reliability(cell),
+        "response_times": _median_times(records),
+        "reliability": _reliability(cell, support=support),
         "iteration_results": [_iteration(record) for record in sorted(records, key=_iteration_number) if record.probe],
         "timestamp": datetime.fromtimestamp(max((one.at for one in records), default=started_at), UTC).isoformat(),
     }
@@ -78,14 +135,18 @@ def _result(model: ModelSummary, records: list[Record], started_at: float) -> di
 
 def _support(model: ModelSummary, cell: Cell) -> bool | None:
     """Whether the model calls tools, or None if that was not measured."""
-    if cell.called.k:
-        return True
-    return None if model.verdict.word is Word.NOT_MEASURED else False
+    if cell.called.n:
+        return bool(cell.called.k)
+    # Nothing was judged: a refusal of tools is an answer, an outage or an error inside a 200 is none.
+    return False if model.verdict.word is Word.UNSUPPORTED or cell.counts.unsupported else None
 
 
 def details_of(model: ModelSummary, cell: Cell) -> str:
     """The reason of failure, how often it occurred, and what the rates leave out."""
-    counts, reason = cell.counts, in_own_names(cell.reason or model.reason)
+    counts, reason = cell.counts, _in_words(in_own_names(cell.reason or model.reason))
+    if counts.failed and not cell.called.n:
+        # The server's own words say more than that its answer has another form.
+        reason = next((f"{reason}: {one.example.evidence}" for one in cell.findings if one.code == _NO_ANSWER), reason)
     if counts.passed and counts.passed == counts.total:
         return "calls the tool and uses its result"
     if counts.passed and not counts.failed and counts.not_measured:
@@ -96,12 +157,25 @@ def details_of(model: ModelSummary, cell: Cell) -> str:
     return "; ".join(part for part in (reason, cell.stopped, missing) if part)
 
 
-def _reliability(cell: Cell) -> dict[str, Any]:
+def _in_words(reason: str) -> str:
+    """A reason without toolcert's codes for invalid arguments."""
+    return re.sub(r"\(([A-Z]\w+(?:\.\w+)?(?:, )?)+\)", _bucket_words, reason)
+
+
+def _bucket_words(found: re.Match[str]) -> str:
+    words = (
+        _BUCKETS.get(code) or _BUCKETS.get(code.partition(".")[0], code) for code in found[0].strip("()").split(", ")
+    )
+    return f"({', '.join(dict.fromkeys(words))})"
+
+
+def _reliability(cell: Cell, *, support: bool | None) -> dict[str, Any]:
+    """Counts, and the rates of what was measured; a rate without a measurement is None."""
     return {
         "iterations": cell.called.n,
-        "tool_call_success_rate": cell.called.value or 0.0,
-        "response_handling_success_rate": cell.handled.value or 0.0,
-        "is_reliable": cell.reliable if cell.handled.n else None if cell.called.k else False,
+        "tool_call_success_rate": cell.called.value,
+        "response_handling_success_rate": cell.handled.value,
+        "is_reliable": cell.reliable if cell.handled.n else None if support is not False else False,
         "error_count": cell.counts.not_measured,
         "tool_calls": cell.called.k,
         "responses_handled": cell.handled.k,
@@ -109,7 +183,24 @@ def _reliability(cell: Cell) -> dict[str, Any]:
     }
 
 
+def _median_times(records: Iterable[Record]) -> dict[str, float | None]:
+    """Medians over the iterations with a call; the total is the median of totals, not a sum of medians."""
+    facts = [one.probe for one in records if one.probe is not None and one.probe.called and one.probe.seconds]
+    calls = [one.seconds[0] for one in facts]
+    both = [one.seconds for one in facts if one.handled is not None and len(one.seconds) > 1]
+    return {
+        "tool_call_time": _median(calls),
+        "response_processing_time": _median([seconds[1] for seconds in both]),
+        "total_time": _median([seconds[0] + seconds[1] for seconds in both] or calls),
+    }
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
+
+
 def _times(call: float | None, answer: float | None) -> dict[str, float | None]:
+    """The times of one iteration."""
     total = None if call is None else call + (answer or 0.0)
     return {"tool_call_time": call, "response_processing_time": answer, "total_time": total}
 

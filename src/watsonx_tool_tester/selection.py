@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from toolcert.core.errors import ConfigurationError, InputError
 from toolcert.core.targets import ModelInfo
 from watsonx_tool_tester.config import Config
+
+LOGGER = logging.getLogger("watsonx_tool_tester")
 
 
 def select(listed: Sequence[ModelInfo], config: Config, filter_model: str | None = None) -> list[ModelInfo]:
@@ -29,7 +32,10 @@ def excluded(patterns: Sequence[str], ids: Collection[str]) -> set[str]:
     found: set[str] = set()
     for pattern in patterns:
         compiled = compile_pattern(pattern)
-        found |= {pattern} if pattern in ids else {one for one in ids if compiled.search(one)}
+        matching = {pattern} if pattern in ids else {one for one in ids if compiled.search(one)}
+        if not matching:
+            LOGGER.warning("the exclusion %r matches none of the %d listed models", pattern, len(ids))
+        found |= matching
     return found
 
 

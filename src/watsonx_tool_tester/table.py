@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from toolcert.reports.display_text import fit, percent, seconds, visible, width_of
+from toolcert.reports.display_text import fit, percent, plural, seconds, visible, width_of
+from toolcert.reports.formats import OwnWords
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD
 
 Result = dict[str, Any]
+UNRELIABLE = "full support, unreliable"
 
 
 def summary_of(results: Sequence[Result], iterations: int) -> dict[str, Any]:
@@ -40,6 +42,34 @@ def is_unknown(result: Result) -> bool:
     """Whether calling or handling could not be measured."""
     return result["tool_call_support"] is None or bool(
         result["tool_call_support"] and result["handles_response"] is None
+    )
+
+
+def category_of(result: Result) -> tuple[str, str]:
+    """The support category of a model, for the console and the page: its role there, and its words."""
+    if is_unknown(result):
+        return "unknown", "not measured"
+    if not result["tool_call_support"]:
+        return "bad", "no support"
+    if not result["handles_response"]:
+        return "half", "partial support"
+    return ("good", "full support") if result["reliability"]["is_reliable"] else ("half", UNRELIABLE)
+
+
+def page_words(results: Sequence[Result]) -> OwnWords:
+    """What the page says in place of toolcert's verdicts."""
+    full = [result for result in results if is_full(result)]
+    weak = sum(category_of(result)[1] == UNRELIABLE for result in full)
+    fastest = _performance_figures(full)["fastest_model"]
+    return OwnWords(
+        headline=f"{len(full)} of {plural(len(results), 'model')} call the tool and use its result"
+        + (f", {weak} of them not reliably." if weak else "."),
+        lines=(f"The fastest of them is {fastest}.",) if fastest else (),
+        rule=f"Full support: calls the tool and uses its result. Partial support: calls the tool and ignores its "
+        f"result. No support: does not call the tool. Unreliable: below {RELIABILITY_THRESHOLD:.0%} in one of both.",
+        verdicts={result["model"]: category_of(result) for result in results},
+        reasons={result["model"]: result["details"] for result in results},
+        totals={result["model"]: result["response_times"]["total_time"] for result in results},
     )
 
 
@@ -108,7 +138,8 @@ def summary_lines(results: Sequence[Result], iterations: int) -> list[str]:
     blocks = [_basic(summary), _performance(summary["performance"])]
     if iterations > 1:
         blocks.append(_reliability(summary["reliability"]))
-    blocks.append(_categories(summary["support_categories"]))
+    weak = {result["model"] for result in results if category_of(result)[1] == UNRELIABLE}
+    blocks.append(_categories(summary["support_categories"], weak))
     return [line for block in blocks for line in (*block, "")][:-1]
 
 
@@ -162,7 +193,7 @@ def _reliability(figures: dict[str, Any]) -> Iterator[str]:
     yield f"  Average response handling success rate: {percent(figures['average_response_handling_success_rate'])}"
 
 
-def _categories(categories: dict[str, list[str]]) -> Iterator[str]:
+def _categories(categories: dict[str, list[str]], weak: Collection[str]) -> Iterator[str]:
     yield "Support Categories"
     for name, title in (
         ("full", "Full support (calls the tool and uses its result)"),
@@ -170,6 +201,6 @@ def _categories(categories: dict[str, list[str]]) -> Iterator[str]:
         ("none", "No support (does not call the tool)"),
         ("not_measured", "Not measured"),
     ):
-        models = categories[name]
+        models = [f"{visible(model)} (unreliable)" if model in weak else visible(model) for model in categories[name]]
         if models or name != "not_measured":
-            yield f"  {title}: {len(models)}{': ' + ', '.join(map(visible, models)) if models else ''}"
+            yield f"  {title}: {len(models)}{': ' + ', '.join(models) if models else ''}"

@@ -18,10 +18,9 @@ from toolcert.runs.files import output_errors
 from toolcert.runs.reader import RunReader
 from watsonx_tool_tester.clients import done_here, make_client
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config, in_own_names
-from watsonx_tool_tester.results import in_order, results_of
-from watsonx_tool_tester.selection import select
+from watsonx_tool_tester.results import results_of, sorted_results
+from watsonx_tool_tester.selection import LOGGER, select
 
-LOGGER = logging.getLogger("watsonx_tool_tester")
 FILE = "tool_test.log"
 
 
@@ -29,7 +28,7 @@ FILE = "tool_test.log"
 def event_log(config: Config) -> Iterator[Handler]:
     """Logs events to stderr and, if the log folder is used, to a file in it."""
     outputs = _outputs(config)
-    LOGGER.setLevel(logging.DEBUG if config.debug else config.log_level)
+    LOGGER.setLevel(min(output.level for output in outputs))
     for output in outputs:
         output.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         LOGGER.addHandler(output)
@@ -43,11 +42,13 @@ def event_log(config: Config) -> Iterator[Handler]:
 
 def _outputs(config: Config) -> list[logging.Handler]:
     outputs: list[logging.Handler] = [logging.StreamHandler()]
+    outputs[0].setLevel(logging.DEBUG if config.debug else config.log_level)
     if config.keeps_logs:
         folder = Path(config.log_dir)
         with output_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             outputs.append(logging.FileHandler(folder / FILE, encoding="utf-8"))
+        outputs[1].setLevel(logging.DEBUG if config.debug else config.file_log_level)
     return outputs
 
 
@@ -96,7 +97,7 @@ class ModelTester:
             handlers = [log, *self._handlers]
             self.last = done_here(lambda: wait_for(self._run(endpoint, models, filter_model, handlers)))
         records = list(RunReader(Path(self.last.folder)).heads())
-        return results_of(in_order(self.last.summary, self.config.sort), records)
+        return sorted_results(results_of(self.last.summary, records), self.config.sort)
 
     async def _run(
         self, endpoint: Endpoint, models: list[ModelInfo] | None, filter_model: str | None, handlers: Sequence[Handler]
@@ -104,17 +105,23 @@ class ModelTester:
         name = endpoint.spec.name
         async with open_sessions([endpoint]) as sessions:
             chosen = models or select(await sessions[name].models(), self.config, filter_model)
+            some = self.config.tests_some_models or models is not None or filter_model is not None
             options = ProbeOptions(
+                model=tuple(info.id for info in chosen) if some else (),
                 suite="hello",
                 iterations=self.config.iterations,
                 threshold=RELIABILITY_THRESHOLD,
-                output=self._folder(endpoint),
+                temperature=self.config.temperature,
+                max_tokens=self.config.max_tokens,
+                output=self._folder(endpoint, chosen),
             )
             return await ProbeJob([endpoint], sessions, {name: chosen}, options).run(handlers)
 
-    def _folder(self, endpoint: Endpoint) -> str:
+    def _folder(self, endpoint: Endpoint, chosen: Sequence[ModelInfo]) -> str:
         """The run folder. It is kept if logs are kept, and then an interrupted run is resumed there."""
         if self.config.keeps_logs:
-            return str(unfinished_run(Path(self.config.log_dir), endpoint, iterations=self.config.iterations))
+            models = [info.id for info in chosen]
+            place, iterations = Path(self.config.log_dir), self.config.iterations
+            return str(unfinished_run(place, endpoint, iterations=iterations, models=models))
         self._scratch = TemporaryDirectory(prefix="watsonx-tool-tester-")
         return str(Path(self._scratch.name) / "run")

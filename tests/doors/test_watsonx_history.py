@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from toolcert.cli.main import cli as main
 from toolcert.history.csv_import import REGISTRY, RESULTS, SUMMARY
 from toolcert.simulate.watsonx.service import WatsonxVendor
 from watsonx_tool_tester.cli import cli
@@ -19,9 +20,10 @@ GRANITE, LLAMA = "ibm/granite-20b-instruct", "meta-llama/llama-2-70b-chat"
 TODAY = datetime.now(UTC).date()
 
 
-def save(*words: str) -> None:
+def save(*words: str) -> str:
     result = CliRunner().invoke(cli, ["test", "--iterations", "2", "--save-history", *words], catch_exceptions=False)
     assert result.exit_code == 0, result.output
+    return result.stderr
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -108,6 +110,121 @@ def test_first_seen_outlives_the_retention(known: WatsonxVendor, folder: Path) -
     save("--model", GRANITE)
     (registry,) = history(folder, "models_registry.csv")
     assert (registry["first_seen"], registry["last_seen"]) == ("2020-01-01", TODAY.isoformat())
+
+
+def registry(folder: Path, **figures: object) -> None:
+    """A models_registry.csv that speaks of one model."""
+    with (folder / "reports/history/models_registry.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, REGISTRY, restval="")
+        writer.writeheader()
+        writer.writerow({"model_id": GRANITE, "first_seen": "2025-07-16", "last_seen": "2026-06-24"} | figures)
+
+
+def test_lifetime_counters_of_an_existing_registry_are_continued(known: WatsonxVendor, folder: Path) -> None:
+    """386 tests stay 386 when their rows are too old to be kept, and a day counts once."""
+    older(folder, "2025-07-16")
+    counters = {"total_tests": 386, "working_days": 300, "response_handling_days": 200}
+    registry(
+        folder, ever_worked=True, ever_handled_response=True, best_tool_time=0.00001, last_error="once", **counters
+    )
+    for _ in range(2):
+        save("--model", GRANITE)
+        (one,) = history(folder, "models_registry.csv")
+        assert [one[name] for name in counters] == ["387", "301", "201"]
+        assert (one["first_seen"], one["last_seen"]) == ("2025-07-16", TODAY.isoformat())
+        assert (one["best_tool_time"], one["last_error"]) == ("1e-05", "once")
+        assert float(one["consistency_score"]) == pytest.approx(301 / 387)
+
+
+@pytest.mark.parametrize("model", ["ibm/textual", LLAMA])
+def test_ever_worked_never_goes_back(model: str, known: WatsonxVendor, folder: Path) -> None:
+    older(folder, "2025-07-16")
+    registry(folder, model_id=model, ever_worked="True", ever_handled_response="True", total_tests=5, working_days=5)
+    save("--model", model)
+    one = next(row for row in history(folder, "models_registry.csv") if row["model_id"] == model)
+    assert (one["ever_worked"], one["ever_handled_response"], one["total_tests"]) == ("True", "True", "6")
+
+
+def test_an_outage_is_no_test_in_the_registry(known: WatsonxVendor, folder: Path) -> None:
+    older(folder, (TODAY - timedelta(days=1)).isoformat())
+    registry(folder, ever_worked="True", total_tests=9, working_days=9)
+    words = ["test", "--iterations", "1", "--save-history", "--watsonx-project-id", "elsewhere", "--model", GRANITE]
+    assert CliRunner().invoke(cli, words).exit_code == 1
+    (one,) = history(folder, "models_registry.csv")
+    assert (one["total_tests"], one["working_days"], one["consistency_score"]) == ("9", "9", "1.0")
+    latest = history(folder, "test_results.csv")[-1]
+    assert (latest["tool_call_support"], latest["tool_success_rate"], latest["response_success_rate"]) == ("", "", "")
+
+
+def test_rows_that_go_by_the_retention_are_counted(known: WatsonxVendor, folder: Path) -> None:
+    older(folder, *((TODAY - timedelta(days=age)).isoformat() for age in (200, 100, 20)))
+    first = (TODAY - timedelta(days=89)).isoformat()
+    said = save("--model", GRANITE)
+    assert f"2 rows before {first} left reports/history/test_results.csv (--history-days)." in said
+    assert not list((folder / "reports/history").glob("*backup*"))
+    assert "left reports" not in save("--model", GRANITE)
+
+
+def test_where_all_rows_would_go_a_backup_is_kept_and_named(known: WatsonxVendor, folder: Path) -> None:
+    older(folder, *((TODAY - timedelta(days=age)).isoformat() for age in (200, 100)))
+    before = (folder / "reports/history/test_results.csv").read_bytes()
+    (folder / "reports/history/test_results.backup-1.csv").write_text("mine")
+    said = save("--model", GRANITE)
+    assert "The file as it was is reports/history/test_results.backup-2.csv." in said
+    assert (folder / "reports/history/test_results.backup-2.csv").read_bytes() == before
+    assert (folder / "reports/history/test_results.backup-1.csv").read_text() == "mine"
+    assert len(history(folder, "test_results.csv")) == 1
+
+
+def test_averages_of_a_day_are_over_one_population(known: WatsonxVendor, folder: Path) -> None:
+    """LLAMA calls and never uses a result: its call time is in no average, as the text says."""
+    save()
+    (day,) = history(folder, "daily_summary.csv")
+    full = [row for row in history(folder, "test_results.csv") if row["handles_response"] == "True"]
+    assert len(full) == 2
+    for average, column in (("avg_tool_time", "tool_call_time"), ("avg_total_time", "total_time")):
+        assert float(day[average]) == pytest.approx(sum(float(row[column]) for row in full) / 2, abs=1e-4)
+    assert float(day["fastest_time"]) == min(float(row["total_time"]) for row in full)
+
+
+def test_a_run_of_some_models_reports_the_others_as_not_tested(known: WatsonxVendor, folder: Path) -> None:
+    yesterday = (TODAY - timedelta(days=1)).isoformat()
+    older(folder, yesterday)
+    save("--model", LLAMA, "--html-output", "some.html")
+    page = (folder / "some.html").read_text("utf-8")
+    assert "no longer listed" not in page
+    assert "not tested" in page
+
+
+def test_a_run_of_all_models_says_which_left_the_list(known: WatsonxVendor, folder: Path) -> None:
+    older(folder, (TODAY - timedelta(days=1)).isoformat())
+    file = folder / "reports/history/test_results.csv"
+    file.write_text(file.read_text().replace(GRANITE, "ibm/withdrawn"))
+    save("--html-output", "all.html")
+    assert "no longer listed" in (folder / "all.html").read_text("utf-8")
+
+
+def test_an_import_is_continued_under_the_endpoints_name_and_warns_without_one(
+    known: WatsonxVendor, folder: Path
+) -> None:
+    """The recipe of the migration page: `toolcert history import FOLDER --as watsonx`."""
+    older(folder, (TODAY - timedelta(days=1)).isoformat())
+    toolcert = CliRunner()
+    named = toolcert.invoke(main, ["history", "import", "reports/history", "--as", "watsonx"])
+    assert named.exit_code == 0
+    assert "Warning" not in named.stderr
+    unnamed = toolcert.invoke(main, ["history", "import", "reports/history", "--history", "other.sqlite"])
+    assert "Give --as NAME" in unnamed.stderr
+    Path("toolcert.toml").write_text(
+        f'[endpoints.watsonx]\npreset = "watsonx"\nbase_url = "{known.url}"\nproject_id = "{known.project_id}"\n'
+        f'iam_url = "{known.iam_url}"\nca_bundle = "{known.ca_bundle}"\napi_key_env = "WATSONX_APIKEY"\n'
+    )
+    probe = ["probe", "watsonx", "--suite", "hello", "-n", "1", "--model", GRANITE, "--save-history", "--yes"]
+    done = toolcert.invoke(main, probe)
+    assert done.exit_code == 0, done.output
+    shown = toolcert.invoke(main, ["history", "show", "--json", "-"])
+    (model,) = json.loads(shown.stdout)["history"]["models"]
+    assert (model["endpoint"], model["first_seen"]) == ("watsonx", (TODAY - timedelta(days=1)).isoformat())
 
 
 def test_the_older_tools_own_files_are_continued(recorded: Path, known: WatsonxVendor, folder: Path) -> None:

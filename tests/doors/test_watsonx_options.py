@@ -34,6 +34,8 @@ OPTIONS: list[tuple[str, str, str, list[tuple[str, Any]], Any]] = [
     ("--exclude-file", "WATSONX_TOOL_EXCLUDE_FILE", "exclude_file", [("a.txt", "a.txt"), ("b.txt", "b.txt")], None),
     ("--sort", "WATSONX_TOOL_SORT", "sort", [("total_time", "total_time"), ("response_time", "response_time")], "name"),
     ("--iterations", "WATSONX_TOOL_ITERATIONS", "iterations", [("2", 2), ("3", 3)], 5),
+    ("--timeout", "WATSONX_TOOL_TIMEOUT", "timeout", [("2.5", 2.5), ("30", 30.0)], None),
+    ("--concurrency", "WATSONX_TOOL_CONCURRENCY", "concurrency", [("2", 2), ("8", 8)], None),
     ("--log-level", "LOG_LEVEL", "log_level", [("DEBUG", "DEBUG"), ("info", "INFO")], "WARNING"),
     ("--log-dir", "WATSONX_TOOL_LOG_DIR", "log_dir", [("a", "a"), ("b", "b")], "tool_test_logs"),
     ("--output", "WATSONX_TOOL_OUTPUT", "output", [("a.json", "a.json"), ("b.json", "b.json")], None),
@@ -118,6 +120,8 @@ def test_the_variable_of_html_output_is_a_switch_or_a_path(
         ("WATSONX_TOOL_SORT", "size"),
         ("WATSONX_TOOL_CLIENT", "azure"),
         ("WATSONX_TOOL_DEBUG", "perhaps"),
+        ("WATSONX_TOOL_TIMEOUT", "0"),
+        ("WATSONX_TOOL_CONCURRENCY", "0"),
         ("LOG_LEVEL", "LOUD"),
     ],
 )

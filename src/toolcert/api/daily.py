@@ -96,7 +96,9 @@ def _write_pages(what: Publication, summary: ProbeSummary | None) -> None:
     _write(folder / INDEX, index_html(newest, [(day, path.name) for day, path in reversed(reports)]))
     if what.readme is not None:
         readme = Path(what.readme)
-        update_section(readme, section(newest, _link(folder / LATEST, readme)))
+        links = (_link(folder / LATEST, readme), _link(folder / INDEX, readme))
+        iterations = None if summary is None else summary.iterations
+        update_section(readme, section(newest, links[0], index=links[1], iterations=iterations))
 
 
 def _overview_until(store: HistoryStore, what: Publication, until: str | None = None) -> Overview:

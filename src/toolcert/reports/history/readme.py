@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -47,8 +48,8 @@ def _split(path: Path) -> tuple[str, str, str]:
     return before, old, after
 
 
-def section(found: Overview, report: str) -> str:
-    """What the README says: the headline, a line per model that calls, where the report is."""
+def section(found: Overview, report: str, *, index: str = "", iterations: int | None = None) -> str:
+    """What the README says: the headline, a line per model that calls, when and how it was measured, the reports."""
     models = [history for history in words.ranked(found) if words.ever_called(history)]
     rows = []
     for history in models:
@@ -59,4 +60,15 @@ def section(found: Overview, report: str) -> str:
     lines = [f"**{words.day_text(found.last, year=True)}.** {escape(words.headline(found))}", ""]
     if rows:
         lines += [*table(("Model", "Status", ">Working days", ">Call, s"), rows), ""]
-    return "\n".join([*lines, f"[Full report]({quote(report)})"])
+    lines += [f"[Full report]({_address(report)})", ""]
+    if found.last_run_at is not None:
+        lines.append(f"- **Last updated:** {datetime.fromtimestamp(found.last_run_at, UTC):%Y-%m-%d %H:%M:%S} UTC")
+    if iterations:
+        lines.append(f"- **Test iterations:** {iterations} per model")
+    if index:
+        lines.append(f"- **All reports:** [every day's report]({_address(index)})")
+    return "\n".join(lines)
+
+
+def _address(link: str) -> str:
+    return quote(link, safe=":/")
