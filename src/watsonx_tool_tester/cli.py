@@ -214,8 +214,10 @@ def init_ci(*, force: bool) -> None:
     with one_line_errors():
         for path in put_workflow(Path(), force=force):
             _say_written(str(path))
-    click.echo("Next: set the secrets WATSONX_APIKEY and WATSONX_PROJECT_ID and the variable TOOLCERT_SOURCE; "
-        ".github/ACTIONS_SETUP.md says where.")
+    click.echo(
+        "Next: set the secrets WATSONX_APIKEY and WATSONX_PROJECT_ID and the variable TOOLCERT_SOURCE; "
+        ".github/ACTIONS_SETUP.md says where."
+    )
 
 
 @cli.command("publish")

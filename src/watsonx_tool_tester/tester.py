@@ -115,7 +115,8 @@ class ModelTester:
                 max_tokens=self.config.max_tokens,
                 output=self._folder(endpoint, chosen),
             )
-            return await ProbeJob([endpoint], sessions, {name: chosen}, options).run(handlers)
+            job = ProbeJob([endpoint], sessions, {name: chosen}, options, second_looks=False)
+            return await job.run(handlers)
 
     def _folder(self, endpoint: Endpoint, chosen: Sequence[ModelInfo]) -> str:
         """The run folder. It is kept if logs are kept, and then an interrupted run is resumed there."""

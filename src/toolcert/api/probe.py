@@ -93,6 +93,8 @@ class ProbeJob:
         models: Mapping[str, Sequence[ModelInfo]],
         options: ProbeOptions,
         left_out: Mapping[str, str] | None = None,
+        *,
+        second_looks: bool = True,
     ) -> None:
         self.options = options
         self.left_out = dict(left_out or {})
@@ -107,7 +109,12 @@ class ProbeJob:
             # A resumed run keeps its id, so that a history that has it replaces it instead of counting it twice.
             self.manifest = msgspec.structs.replace(self.manifest, run=read_manifest(self.folder).run)
         self.plan = ProbePlan(
-            models, self.probes, iterations=options.iterations, adaptive=options.adaptive, threshold=options.threshold
+            models,
+            self.probes,
+            iterations=options.iterations,
+            adaptive=options.adaptive,
+            threshold=options.threshold,
+            second_looks=second_looks,
         )
 
     async def run(self, handlers: Sequence[Handler] = ()) -> ProbeRun:

@@ -151,8 +151,11 @@ class ProbePlan:
         iterations: int = 1,
         adaptive: bool = False,
         threshold: float = PROBE_THRESHOLD,
+        second_looks: bool = True,
     ) -> None:
+        """Without `second_looks` no iteration is added to those planned: a front door's counts are its user's."""
         self._models = models
+        self._looks_again = second_looks
         self._probes = {probe.name: probe for probe in probes}
         self._iterations = iterations
         self._measured: Container[str] = ()
@@ -231,7 +234,7 @@ class ProbePlan:
         """One more iteration of each probe that alone showed an error, in one case: it is reproduced or an accident."""
         # Only when all else is done: another probe may show the error too, and then there is nothing to ask.
         progress = self._progress[target]
-        if target in self._asked_again or not all(one.settled for one in progress.values()):
+        if not self._looks_again or target in self._asked_again or not all(one.settled for one in progress.values()):
             return
         self._asked_again.add(target)
         once = {case for cases in self._errors[target].values() if len(cases) < REPRODUCED for case in cases}
