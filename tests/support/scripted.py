@@ -30,6 +30,8 @@ class Answer(NamedTuple):
     status: int = 200
     headers: dict[str, str] = {}
     delay: float = 0.0
+    slices: int = 0
+    """Sent in chunks of so many bytes, whatever they cut; 0 for all at once."""
 
 
 Script = Callable[[Received], Answer]
@@ -117,9 +119,17 @@ class Scripted:
                 self.send_response(answer.status)
                 for name, value in {"Content-Type": "application/json", **answer.headers}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
+                if not answer.slices:
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data)
+                    return
+                self.send_header("Transfer-Encoding", "chunked")
                 self.end_headers()
-                self.wfile.write(data)
+                for place in range(0, len(data), answer.slices):
+                    part = data[place : place + answer.slices]
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
+                self.wfile.write(b"0\r\n\r\n")
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
                 pass
