@@ -62,6 +62,7 @@ class FindingTally:
         self._counts: dict[str, int] = {}
         self._severities: dict[str, Severity] = {}
         self._examples: dict[str, Example] = {}
+        self._follows: dict[str, set[str]] = {}
 
     def add(self, record: Record) -> None:
         """Count a record once for each of its codes."""
@@ -73,6 +74,9 @@ class FindingTally:
             if code not in self._examples or severity.rank < self._severities[code].rank:
                 self._severities[code] = severity
                 self._examples[code] = self._example(record, found)
+        for one in record.detail.findings:
+            if one.because_of is not None:
+                self._follows.setdefault(one.because_of, set()).add(one.code)
 
     def __iter__(self) -> Iterator[FindingCount]:
         """Worst first, then most frequent."""
@@ -82,6 +86,7 @@ class FindingTally:
                 severity=self._severities[code],
                 count=self._counts[code],
                 example=self._examples[code],
+                follows=tuple(sorted(self._follows.get(code, ()))),
             )
 
     def _example(self, record: Record, found: Finding | None) -> Example:

@@ -103,6 +103,8 @@ class FindingCount(Value):
     count: int
     """Cases that show it."""
     example: Example
+    follows: tuple[str, ...] = ()
+    """Findings that were folded under it."""
 
 
 class Cell(Value):
@@ -218,6 +220,8 @@ class Cause(Value):
     """As `model`, or `endpoint: model` in a run over several endpoints; best model first."""
     probes: tuple[str, ...]
     example: Example
+    follows: tuple[str, ...] = ()
+    """Findings that were folded under it."""
 
 
 class ProbeColumn(Value):

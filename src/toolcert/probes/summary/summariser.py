@@ -252,6 +252,7 @@ class Summariser:
                     models=tuple(f"{model.endpoint}: {model.model}" if several else model.model for model in seen),
                     probes=tuple(dict.fromkeys(probes)),
                     example=found.example,
+                    follows=found.follows,
                 )
             )
         causes.sort(key=lambda cause: (cause.severity.rank, -len(cause.models), -cause.count, cause.code))

@@ -133,6 +133,8 @@ def _causes(summary: ProbeSummary, screen: Screen, examples: Mapping[str, str]) 
         head = Line(f"{cause.severity.value:<8} ", SEVERITY_STYLES[cause.severity])
         yield from screen.entry(head.append(f"{cause.code:<24} {cause.count:>4}x "), models_of(summary, cause), "dim")
         yield from screen.prose(cause.title, indent=_INDENT)
+        if cause.follows:
+            yield from screen.prose(f"From it follows: {', '.join(cause.follows)}", "dim", indent=_INDENT)
         yield from _example(summary, cause, screen, examples.get(cause.code))
     hidden = len(summary.causes) - SHOWN_CAUSES
     if hidden > 0:

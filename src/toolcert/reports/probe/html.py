@@ -138,7 +138,8 @@ def _cause_row(
         meaning=kind.meaning,
         cause=kind.cause,
         remedy=kind.remedy,
-        seen=f"{plural(cause.count, 'time')}, in probes {', '.join(cause.probes)}",
+        seen=f"{plural(cause.count, 'time')}, in probes {', '.join(cause.probes)}"
+        + (f"; from it follows {', '.join(cause.follows)}" if cause.follows else ""),
         models=tuple((shorten(name, 80), addresses.get(name, "models")) for name in names),
         affected=tuple(label in hit for label in labels),
         where=visible(f"{example.case}, turn {example.turn + 1}"),

@@ -36,7 +36,8 @@ def _row(summary: ProbeSummary, model: ModelSummary) -> tuple[object, ...]:
 
 
 def _cause(cause: Cause) -> tuple[object, ...]:
-    return code(cause.code), cause.severity.value, len(cause.models), prose(cause.title)
+    follows = f" From it follows: {', '.join(cause.follows)}" if cause.follows else ""
+    return code(cause.code), cause.severity.value, len(cause.models), prose(cause.title + follows)
 
 
 def _sum(summary: ProbeSummary) -> str:
