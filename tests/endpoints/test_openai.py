@@ -97,7 +97,7 @@ async def test_a_server_without_version_is_found_and_used_from_then_on() -> None
         (Answer(PAGE), ListingError, "answers with a web page"),
         (Answer(b"pong"), ListingError, "not JSON"),
         (Answer(b""), ListingError, "not JSON"),
-        (Answer(b"[" * 5000 + b"]" * 5000), ListingError, "not JSON"),
+        (Answer(b"[" * 100_000 + b"]" * 100_000), ListingError, "not JSON"),
         (refusal(404, "Not Found"), ListingError, "answers 404: Not Found"),
         (refusal(500, "boom"), ListingError, "answers 500: boom"),
         (refusal(401, "bad key"), UnauthorisedError, "refuses the key from TEST_KEY; it says 401: bad key"),

@@ -30,12 +30,19 @@ class NotJson(ValueError):  # noqa: N818 - a fact about the text, not an error o
 
 def parse_json(text: str) -> Any:
     """The value of a JSON text; NotJson for anything else."""
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if nested_deeper_than(MAX_DEPTH, text):
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return _parse_carefully(text)
+
+
+def nested_deeper_than(levels: int, text: str | bytes) -> bool:
+    """Whether JSON text has more levels; asked first, because parsers give up at a depth that differs by Python."""
+    if isinstance(text, bytes):
+        return text.count(b"[") + text.count(b"{") > levels and _depth(text.decode("utf-8", "replace")) > levels
+    return text.count("[") + text.count("{") > levels and _depth(text) > levels
 
 
 def leading_json(text: str, position: int = 0) -> tuple[Any, int]:

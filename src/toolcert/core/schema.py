@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.json_text import NotJson, parse_json
+from toolcert.core.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
 from toolcert.core.schema_cost import MOST_STEPS, SchemaCost, depth_of
 from toolcert.core.values import Value
 
@@ -295,12 +295,13 @@ class SchemaJudge:
     def compile(self, parameters: Any) -> Validator:
         """The validator of a schema; a broken one gives a validator that says so."""
         try:
-            key = hashlib.blake2b(msgspec.json.encode(parameters), digest_size=16).digest()
+            text = msgspec.json.encode(parameters)
         except (TypeError, ValueError, RecursionError) as error:
             return Validator(None, f"the schema is not JSON: {error}")
+        key = hashlib.blake2b(text, digest_size=16).digest()
         validator = self._validators.get(key)
         if validator is None:
-            validator = _compile(parameters)
+            validator = _too_deep(text) or _compile(parameters)
             self._validators[key] = validator
             if len(self._validators) > self._max_schemas:
                 self._validators.popitem(last=False)
@@ -310,6 +311,12 @@ class SchemaJudge:
 
     def __len__(self) -> int:
         return len(self._validators)
+
+
+def _too_deep(text: bytes) -> Validator | None:
+    if nested_deeper_than(MAX_DEPTH, text):
+        return Validator(None, f"the schema is nested deeper than {MAX_DEPTH} levels")
+    return None
 
 
 class _AnyJson:

@@ -15,6 +15,7 @@ import msgspec
 
 from toolcert.core.excerpt import shown
 from toolcert.core.exchanges import Exchange
+from toolcert.core.json_text import nested_deeper_than
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.values import JsonObject
@@ -23,6 +24,8 @@ from toolcert.protocol.stream import read_stream
 from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed_throughout
 
 _OUTSIDE = "envelope.not_openai"
+_DEEPEST = 500
+"""Levels of a body that is read: fewer than any Python's parsers take, so that each gives the same verdict."""
 
 
 class _NotOpenai(Exception):  # noqa: N818 - ends the reading of an answer; never leaves this module
@@ -47,6 +50,8 @@ def read_plain(exchange: Exchange) -> Reply:
 
 def _decode(exchange: Exchange, notices: Notices) -> Any:
     payload = exchange.payload
+    if nested_deeper_than(_DEEPEST, payload):
+        raise _not_json(exchange)
     try:
         return msgspec.json.decode(payload)
     except NOT_JSON:
