@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 CODE := src tests scripts bench
 
-.PHONY: help run test test-fast check format lint docs picture lock bench companions audit clean
+.PHONY: help run test test-fast pythons soak check format lint docs picture lock bench companions audit clean
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
@@ -21,6 +21,12 @@ test: $(VENV)/.lock $(VENV)/.package $(VENV)/.model companions ## run all tests,
 
 test-fast: $(VENV)/.lock $(VENV)/.package ## run the tests that need no heavy part (under a minute)
 	$(BIN)/python -m pytest -m "not heavy" -n auto --dist loadfile
+
+pythons: $(VENV)/.lock $(VENV)/.package ## check types and run the fast tests on the other Pythons of this machine
+	$(BIN)/python scripts/pythons.py
+
+soak: $(VENV)/.lock $(VENV)/.package ## strain it for an hour or more (ARGS="--scale 0.1" for a tenth, or names of parts)
+	$(BIN)/python scripts/soak.py $(ARGS)
 
 check: $(VENV)/.lock $(VENV)/.package ## check format, lint, types, layers, generated docs and lock files
 	$(BIN)/ruff format --check $(CODE)

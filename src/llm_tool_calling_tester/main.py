@@ -12,7 +12,7 @@ from llm_tool_calling_tester import config
 from llm_tool_calling_tester.models import ModelTestResults, TestStatus
 from llm_tool_calling_tester.runner import ModelTestRunner, compile_filter
 from toolcert.api.endpoint import wait_for
-from toolcert.cli.support.exit import run_guarded
+from toolcert.cli.support.exit import echo, run_guarded
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
 from toolcert.reports.console.progress import progress
 
@@ -54,7 +54,7 @@ def cli(pattern: str | None, **given: Any) -> None:
     runner = ModelTestRunner(**given)
     results = wait_for(_test_all(runner, pattern))
     runner.print_console_summary(results)
-    click.echo(f"Report: {runner.save_json_report(results)}")
+    echo(f"Report: {runner.save_json_report(results)}")
     if runner.interrupted:
         click.get_current_context().exit(ExitCode.INTERRUPTED)
     _refuse_nothing(runner, results)
@@ -80,7 +80,7 @@ def _refuse_nothing(runner: ModelTestRunner, results: list[ModelTestResults]) ->
 def _name_unused_variables() -> None:
     unused = sorted(name for name in os.environ if name.startswith(config.DB_VARIABLES))
     if unused:
-        click.echo(f"Not used: {', '.join(unused)} (there is no database).", err=True)
+        echo(f"Not used: {', '.join(unused)} (there is no database).", err=True)
 
 
 if __name__ == "__main__":

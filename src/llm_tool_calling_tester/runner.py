@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-import click
 import msgspec
 
 from llm_tool_calling_tester import config
@@ -19,6 +18,7 @@ from llm_tool_calling_tester.models import FullReport, ModelTestResults, TestRes
 from llm_tool_calling_tester.statuses import record_of, result_in
 from llm_tool_calling_tester.tester import NAME, ModelTester
 from toolcert.api.endpoint import unfinished_run
+from toolcert.cli.support.exit import echo
 from toolcert.core.cases import Case, Skip, SkipKind
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
@@ -207,7 +207,7 @@ class ModelTestRunner:
 
     def print_console_summary(self, results: Sequence[ModelTestResults]) -> None:
         """Categories, statistics and top recommendations on stdout."""
-        click.echo("\n".join(summary_lines(self.generate_summary(results), results, self.tests)))
+        echo("\n".join(summary_lines(self.generate_summary(results), results, self.tests)))
 
     def save_json_report(self, results: Sequence[ModelTestResults]) -> Path:
         """Write the report and return its path."""

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from toolcert.cli.support.exit import run_guarded, warn
+from toolcert.cli.support.exit import echo, echo_json, run_guarded, warn
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode
 from toolcert.core.events import CaseFinished, Event, Handler
@@ -65,23 +65,23 @@ def cli(api_key: str | None, **given: Any) -> None:
         summary = validator.run([display, _tell_bad_lines(display.say)])
     for notice in validator.notices:
         warn(notice)
-    click.echo(json.dumps(summary, indent=4, ensure_ascii=False))
+    echo_json(json.dumps(summary, indent=4, ensure_ascii=False))
     code = _exit_code(summary, validator)
     click.get_current_context().exit(code)
 
 
 def _exit_code(summary: JsonObject, validator: Validator) -> ExitCode:
     if validator.interrupted:
-        click.echo("Interrupted; --incremental goes on.", err=True)
+        echo("Interrupted; --incremental goes on.", err=True)
         return ExitCode.INTERRUPTED
     if not summary["success_count"] + summary["failure_count"]:
-        click.echo("There was no row to ask.", err=True)
+        echo("There was no row to ask.", err=True)
         return ExitCode.NOTHING_MEASURED
     if not summary["success_count"] and validator.broken:
         # The server did answer, so this is a result.
-        click.echo(f"No answer was complete: {validator.broken} of {summary['failure_count']} broke off.", err=True)
+        echo(f"No answer was complete: {validator.broken} of {summary['failure_count']} broke off.", err=True)
     elif not summary["success_count"]:
-        click.echo(f"Every request failed ({summary['failure_count']}); see the results for the reasons.", err=True)
+        echo(f"Every request failed ({summary['failure_count']}); see the results for the reasons.", err=True)
         return ExitCode.NOTHING_MEASURED
     return ExitCode.OK
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from toolcert.cli.support.exit import run_guarded
+from toolcert.cli.support.exit import echo, run_guarded
 from toolcert.comparison.stats.confusion import Confusion, cell
 from toolcert.core.errors import InputError
 from toolcert.core.number_text import plural
@@ -110,7 +110,7 @@ def cli(baseline: str, vendor: str, output: str | None) -> None:
         )
     text = json.dumps(found, indent=2)
     if output is None:
-        click.echo(text)
+        echo(text)
     else:
         write_whole(Path(output), [text.encode(), b"\n"])
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from toolcert.api.probe import ProbeRun
-from toolcert.cli.support.exit import run_guarded
+from toolcert.cli.support.exit import echo, run_guarded
 from toolcert.core.errors import ConfigurationError, ExitCode, ToolcertError
 from toolcert.reports.console.progress import progress
 from toolcert.reports.destinations import STDOUT, check_destinations, check_place
@@ -105,7 +105,7 @@ def list_models(**given: Any) -> None:
     """List the available models."""
     with one_line_errors():
         for model in ModelTester(Config(**given)).get_available_models():
-            click.echo(model)
+            echo(model)
 
 
 @cli.command("test")
@@ -184,7 +184,7 @@ def _extended_history(run: ProbeRun, results: list[dict[str, Any]], config: Conf
     from watsonx_tool_tester import history
 
     for sentence in history.save_history(run, results, config):
-        click.echo(sentence, err=True)
+        echo(sentence, err=True)
     _say_written(", ".join(str(Path(config.history_dir, name)) for name in history.FILES))
     if not config.html_path:
         return None
@@ -196,7 +196,7 @@ def _extended_history(run: ProbeRun, results: list[dict[str, Any]], config: Conf
 
 def _say_written(what: str) -> None:
     if what != STDOUT:
-        click.echo(f"Wrote {what}.", err=True)
+        echo(f"Wrote {what}.", err=True)
 
 
 history_place = _options(
@@ -214,7 +214,7 @@ def init_ci(*, force: bool) -> None:
     with one_line_errors():
         for path in put_workflow(Path(), force=force):
             _say_written(str(path))
-    click.echo(
+    echo(
         "Next: set the secrets WATSONX_APIKEY and WATSONX_PROJECT_ID and the variable TOOLCERT_SOURCE; "
         ".github/ACTIONS_SETUP.md says where."
     )
@@ -244,4 +244,4 @@ def clean_up_files(report_dir: Path, history_dir: str, history_days: int) -> Non
 
     with one_line_errors():
         for sentence in delete_old(report_dir, Path(history_dir), history_days):
-            click.echo(sentence, err=True)
+            echo(sentence, err=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import click
 import msgspec
 
 from toolcert.api.probe import ProbeRun
+from toolcert.cli.support.exit import echo
 from toolcert.core.records import Record
 from toolcert.core.verdict import Word
 from toolcert.probes.summary.scorecard import Cell, ModelSummary, ProbeSummary
@@ -82,7 +82,7 @@ class ResultHandler:
     def show(self, results: Sequence[dict[str, Any]]) -> None:
         """Print the table and the summary."""
         number = self._iterations_of(results)
-        click.echo("\n".join([*table_lines(results, number), "", *summary_lines(results, number)]))
+        echo("\n".join([*table_lines(results, number), "", *summary_lines(results, number)]))
 
     def save_json(self, results: Sequence[dict[str, Any]], path: str) -> None:
         """Results and summary as JSON."""

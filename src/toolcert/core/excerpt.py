@@ -7,16 +7,17 @@ from typing import Any
 
 import msgspec
 
+from toolcert.core.visible_text import CONTROL, code_of
+
 MOST = 160
 """Characters of evidence kept: enough to prove a fault, short enough for one line of a report."""
 _GAP = " … "
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 _NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def excerpt(text: str, most: int = MOST) -> str:
     """`text` with invisible characters written out and its middle left out where it is long."""
-    return _UNSEEN.sub(_visible, _elided(text, most))
+    return CONTROL.sub(_visible, _elided(text, most))
 
 
 def shown(value: Any, most: int = MOST) -> str:
@@ -49,4 +50,4 @@ def _elided(text: str, most: int) -> str:
 
 def _visible(match: re.Match[str]) -> str:
     character = match[0]
-    return _NAMES.get(character) or f"\\u{ord(character):04x}"
+    return _NAMES.get(character) or code_of(character)

@@ -14,6 +14,7 @@ import msgspec
 from toolcert.core.errors import InputError, MissingExtraError, install_line
 from toolcert.core.statistics import PROBE_THRESHOLD
 from toolcert.core.values import JsonObject
+from toolcert.core.visible_text import harmless_cell_of_lines, visible_json
 from toolcert.history import database
 from toolcert.history.csv_import import PROVIDER, REGISTRY, REGISTRY_FILE, RESULTS, RESULTS_FILE, SUMMARY, SUMMARY_FILE
 from toolcert.history.observation import HELLO, Observation
@@ -206,14 +207,20 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[JsonObject]) -> No
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
     write_whole(path, [out.getvalue().encode()])
+
+
+def _harmless(value: object) -> object:
+    """Names and reasons are a vendor's; an escape or a formula in them must not reach a terminal or a spreadsheet."""
+    return harmless_cell_of_lines(value) if isinstance(value, str) else value
 
 
 def export_jsonl(store: HistoryStore, path: Path, *, since: str | None = None) -> int:
     """Write every observation with its findings, one per line, and return their number."""
     found = store.observations(since=since, findings=True, originals=True)
-    lines = [msgspec.json.encode(msgspec.structs.asdict(one)) + b"\n" for one in found]
+    texts = [msgspec.json.encode(msgspec.structs.asdict(one)).decode() for one in found]
+    lines = [visible_json(text).encode() + b"\n" for text in texts]
     write_whole(path, lines)
     return len(lines)
 

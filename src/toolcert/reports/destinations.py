@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcert.core.errors import OutputError, UsageError
+from toolcert.core.visible_text import visible_json
 from toolcert.runs.files import check_writable, open_descriptor, write_whole
 from toolcert.runs.reader import is_run
 from toolcert.runs.resume import SUPERSEDED
@@ -45,7 +46,7 @@ def deliver(content: str | bytes, destination: str) -> None:
 
 def deliver_json(document: Any, destination: str) -> None:
     """The same for a JSON document, indented for people."""
-    deliver(json.dumps(document, indent=2, ensure_ascii=False), destination)
+    deliver(visible_json(json.dumps(document, indent=2, ensure_ascii=False)), destination)
 
 
 OF_A_RUN = (RECORDS, MANIFEST, SUPERSEDED)

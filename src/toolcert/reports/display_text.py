@@ -9,28 +9,12 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from toolcert.core import number_text
+from toolcert.core import number_text, visible_text
 
+visible, visible_lines, visible_json = visible_text.visible, visible_text.visible_lines, visible_text.visible_json
 THIN_SPACE, count, plural = number_text.THIN_SPACE, number_text.count, number_text.plural
 NO_VALUE = "–"
 _ASCII = str.maketrans({"–": "-", "…": ".", THIN_SPACE: " ", "⏎": "|", "⇥": "|", "␍": "|", "␛": "^", "␀": "0"})
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-_NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
-
-
-def visible(text: str) -> str:
-    """`text` on one line with control, direction and surrogate characters shown instead of obeyed."""
-    return _CONTROL.sub(_show, text)
-
-
-def visible_lines(text: str) -> str:
-    """The same with line breaks kept, for places that show several lines."""
-    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
-
-
-def _show(match: re.Match[str]) -> str:
-    character = match.group()
-    return _NAMED.get(character) or f"\\u{ord(character):04x}"
 
 
 def as_ascii(text: str) -> str:
@@ -152,7 +136,6 @@ def whereabouts(run: str) -> str:
 
 LONGEST_CELL = 32_000
 """Characters; a spreadsheet cuts or refuses a cell beyond 32,767."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -171,8 +154,7 @@ def harmless_cell(value: object) -> object:
         return str(value).lower()
     if not isinstance(value, str):
         return value
-    text = visible(value)[:LONGEST_CELL]
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return visible_text.no_formula(visible(value)[:LONGEST_CELL])
 
 
 def cell_figure(value: float | None) -> Decimal | None:

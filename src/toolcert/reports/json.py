@@ -14,6 +14,7 @@ from toolcert.comparison.result import Comparison
 from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.probes.summary.scorecard import ProbeSummary
+from toolcert.reports.display_text import visible_json
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.verification.summary.figures import VerifySummary
 
@@ -57,7 +58,8 @@ def verify_json(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:  # n
 
 def pretty(report: Report) -> bytes:
     """A report as written."""
-    return msgspec.json.format(msgspec.json.encode(whole(report, intervals=report.intervals)), indent=2) + b"\n"
+    text = msgspec.json.format(msgspec.json.encode(whole(report, intervals=report.intervals)), indent=2)
+    return visible_json(text.decode()).encode() + b"\n"
 
 
 def whole(value: Any, *, intervals: bool = False) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.exit import echo
 from toolcert.settings import Settings
 
 
@@ -28,6 +29,6 @@ def bless(run: Path, name: str, settings: Settings) -> None:
     from toolcert.api.compare import bless as bless_run
 
     blessing, replaced = bless_run(run, name, settings.baselines)
-    click.echo(f"{blessing.name} is {blessing.path} (sha256 {blessing.digest[:12]}).")
+    echo(f"{blessing.name} is {blessing.path} (sha256 {blessing.digest[:12]}).")
     if replaced is not None:
-        click.echo(f"It replaces {replaced.path} (sha256 {replaced.digest[:12]}).")
+        echo(f"It replaces {replaced.path} (sha256 {replaced.digest[:12]}).")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.exit import echo
 from toolcert.comparison.result import CompareVerdict
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.reports.display_text import count, plural
@@ -141,7 +142,7 @@ def _gates(settings: Settings) -> tuple[str, ...]:
 def _gate(comparison: Comparison, gates: tuple[str, ...]) -> int:
     complaints = [text for vendor in comparison.vendors for text in _complaints(vendor, gates)]
     for complaint in complaints:
-        click.echo(complaint, err=True)
+        echo(complaint, err=True)
     return ExitCode.FAILED if complaints else ExitCode.OK
 
 

@@ -9,6 +9,7 @@ import click
 
 from toolcert.cli.support import run_console
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
+from toolcert.cli.support.exit import echo
 from toolcert.core.errors import ExitCode
 from toolcert.reports.display_text import plural
 from toolcert.runs.provenance import RUNS
@@ -73,7 +74,7 @@ def _print_deleted(deleted: Deleted) -> None:
     if deleted:
         files = f"{plural(deleted.pages, 'page')}, {plural(deleted.runs, 'run folder')}"
         rows = f"{plural(deleted.rows, 'run')} of the history"
-        click.echo(f"Deleted, because older than the retention: {files} and {rows} before {deleted.before}.", err=True)
+        echo(f"Deleted, because older than the retention: {files} and {rows} before {deleted.before}.", err=True)
 
 
 def _options(settings: Settings) -> DailyOptions:

@@ -8,6 +8,7 @@ from contextlib import closing
 import click
 import msgspec
 
+from toolcert.cli.support.exit import echo_json
 from toolcert.core.errors import ExitCode, InputError
 from toolcert.core.findings import Finding, Severity
 
@@ -62,7 +63,7 @@ def print_problems(file: str, *, strict: bool, as_json: bool) -> int:
             for problem in inspector.add(line):
                 failed = failed or problem.severity in _FAILING[strict]
                 if as_json:
-                    click.echo(_as_json(line.index, problem))
+                    echo_json(_as_json(line.index, problem))
                 else:
                     screen.print(screen.prose(_as_text(line.index, problem), hanging=4))
         if not inspector.counts["lines"]:
@@ -82,7 +83,7 @@ def print_stats(file: str, *, as_json: bool) -> None:
     with closing(Source(file)) as source:
         report = inspect(Dataset(source))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
+        echo_json(msgspec.json.format(msgspec.json.encode(report), indent=2))
         return
     print_report(report, Screen())
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.exit import echo
 from toolcert.cli.support.run_console import ProbeConsole, print_probe_result
 from toolcert.core.errors import ExitCode
 from toolcert.settings import Settings
@@ -46,7 +47,7 @@ def run_demo(settings: Settings, *, local: bool) -> int:
 
     report_options.check_reports(settings, "probe")
     if local and (missing := missing_part()) is not None:
-        click.echo(f"Without a real model: {missing}.", err=True)
+        echo(f"Without a real model: {missing}.", err=True)
     options = ProbeOptions(
         suite=settings.suite, iterations=settings.iterations, output=settings.output, max_tokens=_MAX_TOKENS
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
-from toolcert.cli.support.exit import warn
+from toolcert.cli.support.exit import echo, warn
 from toolcert.core.errors import ExitCode
 from toolcert.history.overview import Overview
 from toolcert.reports.display_text import plural
@@ -133,7 +133,7 @@ def add_runs(runs: Iterable[str], settings: Settings) -> int:
 
     for run in runs:
         summary = add_run(run, settings.history, day=settings.date)
-        click.echo(f"{summary.run}: {plural(len(summary.models), 'model')} added.", err=True)
+        echo(f"{summary.run}: {plural(len(summary.models), 'model')} added.", err=True)
     return ExitCode.OK
 
 
@@ -149,7 +149,7 @@ def import_older_files(path: str, endpoint: str | None, settings: Settings) -> i
         )
     with HistoryStore(settings.history) as store:
         done = import_csv(store, Path(path), endpoint=endpoint or ENDPOINT)
-    click.echo(
+    echo(
         f"{plural(done.rows, 'row')}, {plural(done.models, 'model')}, {plural(done.days, 'day')}; "
         f"{plural(done.replaced, 'row')} replaced by a later one of the day, {plural(done.registry, 'registry row')}.",
         err=True,
@@ -166,7 +166,7 @@ def export_history(destination: str, settings: Settings) -> int:
     with HistoryStore.existing(settings.history) as store:
         since = _first_day(store, settings.days) if settings.given("days") else None
         number = writers[settings.export_format](store, Path(destination), since=since)
-    click.echo(f"{plural(number, 'row')} written to {destination}.", err=True)
+    echo(f"{plural(number, 'row')} written to {destination}.", err=True)
     return ExitCode.OK
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from toolcert.cli.support.exit import echo
 from toolcert.core.errors import ExitCode, OutputError, UsageError
 from toolcert.runs.files import write_whole
 from toolcert.settings.config import FILE_NAME, load_config
@@ -50,9 +51,9 @@ def write_files(base_url: str | None, key_env: str, *, github: bool, gitlab: boo
     _refuse_existing(list(wanted))
     for path, text in wanted.items():
         write_whole(path, [text.encode()])
-        click.echo(f"wrote {path}")
+        echo(f"wrote {path}")
     load_config(FILE_NAME)  # a file that we cannot read ourselves would be a bug: find it now
-    click.echo("Next: toolcert doctor mine, then toolcert probe mine")
+    echo("Next: toolcert doctor mine, then toolcert probe mine")
     return ExitCode.OK
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from toolcert.cli.support.exit import echo_json
 from toolcert.core.errors import ExitCode
 
 
@@ -31,7 +32,7 @@ def show(run: str, row: str, as_json: bool) -> int:
 
     found = find_row(Path(run), row)
     if as_json:
-        click.echo(record_json(found.record))
+        echo_json(record_json(found.record))
     else:
         print_record(found, manifest_of(Path(run)), Screen())
     return ExitCode.OK

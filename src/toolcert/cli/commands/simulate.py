@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from toolcert.cli.support.exit import echo
 from toolcert.core.errors import UsageError
 from toolcert.settings.option import VariableName
 
@@ -56,7 +57,7 @@ def simulate(
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     if listing:
         for line in _everything():
-            click.echo(line)
+            echo(line)
         return
     behaviour: Behaviour = {"latency": latency, "chunk_gap": chunk_gap, "seed": seed, "rate_limit": rpm}
     key = _key(key_env) if key_env else None
@@ -111,12 +112,12 @@ def _serve(vendor: Simulation) -> None:
     ended = threading.Event()
     for wanted in (signal.SIGINT, signal.SIGTERM):
         signal.signal(wanted, lambda *_: ended.set())
-    click.echo(f"Serving at {vendor.url} (Ctrl-C ends)")
+    echo(f"Serving at {vendor.url} (Ctrl-C ends)")
     for line in vendor.hints():
-        click.echo(f"  {line}")
-    click.echo("Models:")
+        echo(f"  {line}")
+    echo("Models:")
     for entry in vendor.listing():
-        click.echo(f"  {entry['id']}")
+        echo(f"  {entry['id']}")
     while not ended.wait(0.5):  # a plain wait would not let Windows see Ctrl-C
         pass
-    click.echo(f"Answered {vendor.requests.count()} requests.")
+    echo(f"Answered {vendor.requests.count()} requests.")

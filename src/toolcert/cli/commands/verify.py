@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
+from toolcert.cli.support.exit import echo
 from toolcert.cli.support.run_console import RunConsole, conclude_with_bugs, confirm_requests
 from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
 from toolcert.core.events import Handler
@@ -113,18 +114,16 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
     print_and_write(result.summary, settings, result.folder)
     for notice in result.notices:
-        click.echo(notice, err=True)
+        echo(notice, err=True)
     if result.interrupted:
         done = "nothing was measured" if result.kept_earlier else f"what was measured is in {result.folder}"
-        click.echo(f"Interrupted; {done}. Run again with this --output to continue.", err=True)
+        echo(f"Interrupted; {done}. Run again with this --output to continue.", err=True)
         return ExitCode.INTERRUPTED
     unasked = sum(result.summary.not_asked.values())
     if unasked and not result.kept_earlier:
-        click.echo(
-            f"{plural(unasked, 'row')} left; the same command with --output {result.folder} asks them.", err=True
-        )
+        echo(f"{plural(unasked, 'row')} left; the same command with --output {result.folder} asks them.", err=True)
     if result.kept_earlier and not result.summary.nothing_measured and not result.summary.bugs:
-        click.echo("No row that was asked again got an answer.", err=True)
+        echo("No row that was asked again got an answer.", err=True)
         return ExitCode.NOTHING_MEASURED
     return _exit_code(result.summary, _required(settings), result.folder)
 
@@ -140,10 +139,10 @@ def _exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
     if summary.nothing_measured:
         refused = {"unsupported": summary.rows.unsupported} if summary.rows.unsupported else {}
         causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
-        click.echo(f"Nothing could be measured: {causes or 'no row was asked'}.", err=True)
+        echo(f"Nothing could be measured: {causes or 'no row was asked'}.", err=True)
         return ExitCode.NOTHING_MEASURED
     if gates and (gap := too_little_measured(summary)):
-        click.echo(f"The gates cannot be judged: {gap}.", err=True)
+        echo(f"The gates cannot be judged: {gap}.", err=True)
         return ExitCode.NOTHING_MEASURED
     if missed := failed_gates(gates, summary):
         raise GateError("\n".join(missed))
@@ -205,7 +204,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     require_expectations(gates.figures, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):
-        click.echo()
+        echo()
         print_differences(judged.differences, Screen())
     return _exit_code(judged.summary, gates, earlier)
 

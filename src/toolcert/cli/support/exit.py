@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 import click
 
 from toolcert.core.errors import ISSUES, ExitCode, ToolcertError, UsageError
+from toolcert.core.visible_text import visible_json, visible_lines
 from toolcert.version import __version__
 
 OUTPUT_CLOSED = 141
@@ -34,7 +36,7 @@ def run_guarded(call: Callable[[], Any]) -> int:
         show_error(error)
         return int(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        _show_click_error(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         _say("Interrupted.")
@@ -47,16 +49,33 @@ def run_guarded(call: Callable[[], Any]) -> int:
     return int(result) if isinstance(result, int) else int(ExitCode.OK)
 
 
+def _show_click_error(error: click.ClickException) -> None:
+    """As click shows it, with what the user or a file said made visible."""
+    shown = io.StringIO()
+    error.show(shown)
+    click.echo(visible_lines(shown.getvalue()), err=True, nl=False)
+
+
 def show_error(error: ToolcertError) -> None:
     """Print the message on one line and the remedy on the next."""
-    _say(f"{click.style('Error:', fg='red', bold=True)} {error.message}")
+    _say(error.message, click.style("Error: ", fg="red", bold=True))
     if error.remedy:
-        _say(f"{click.style('Remedy:', fg='cyan')} {error.remedy}")
+        _say(error.remedy, click.style("Remedy: ", fg="cyan"))
 
 
 def warn(message: str) -> None:
     """Print a warning on stderr."""
-    _say(f"{click.style('Warning:', fg='yellow')} {message}")
+    _say(message, click.style("Warning: ", fg="yellow"))
+
+
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print lines that may hold text of others: it is shown, never obeyed."""
+    click.echo(visible_lines(text), err=err)
+
+
+def echo_json(text: str | bytes) -> None:
+    """Print JSON, unchanged in meaning."""
+    click.echo(visible_json(text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")))
 
 
 def wants_color() -> bool | None:
@@ -64,8 +83,9 @@ def wants_color() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _say(line: str) -> None:
-    click.echo(line, err=True, color=wants_color())
+def _say(text: str, head: str = "") -> None:
+    """Print on stderr; the head may have a colour, the text is of any origin."""
+    click.echo(head + visible_lines(text), err=True, color=wants_color())
 
 
 def _with_system_errors_explained(call: Callable[[], Any]) -> Any:
@@ -105,7 +125,7 @@ def _show_bug() -> int:
     import traceback
 
     _say(traceback.format_exc().rstrip())
-    _say(f"{click.style('This is a bug in toolcert', fg='red', bold=True)} {__version__}, not in what it tested.")
+    _say(f" {__version__}, not in what it tested.", click.style("This is a bug in toolcert", fg="red", bold=True))
     _say(f"Please report it with the lines above: {ISSUES}")
     return int(ExitCode.BUG)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
-
+from toolcert.cli.support.exit import echo
 from toolcert.core.errors import OutputError
 from toolcert.reports.destinations import OF_A_RUN, STDOUT, check_destinations, check_place, place
 from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, Section, formats, write_reports
@@ -62,7 +61,7 @@ def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Ru
 def print_page_path(page: str | None) -> None:
     """Print the path of the page that was written."""
     if page is not None:
-        click.echo(f"Report: {page}")
+        echo(f"Report: {page}")
 
 
 def _with_remedy(failed: Mapping[str, OutputError], run: str) -> OutputError:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from toolcert.cli.support.exit import warn
+from toolcert.cli.support.exit import echo, warn
 from toolcert.core.cases import SkipKind
 from toolcert.core.errors import ISSUES, ExitCode, GateError, UsageError
 from toolcert.core.events import CaseFinished, Event, RunStarted
 from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
 from toolcert.core.targets import EndpointSpec
-from toolcert.reports.display_text import plural
+from toolcert.reports.display_text import plural, visible
 from toolcert.settings import Settings
 from toolcert.settings.web_address import is_loopback
 
@@ -41,7 +41,7 @@ def confirm_requests(planned: int, endpoints: Sequence[EndpointSpec], *, yes: bo
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{question}.", remedy="Add --yes if that is meant, or set --max-requests.")
     with _interruptible():
-        if not click.confirm(f"{question}. Go on?", err=True):
+        if not click.confirm(visible(f"{question}. Go on?"), err=True):
             raise click.Abort
 
 
@@ -189,7 +189,7 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     if shows:
         report_options.print_page_path(settings.html)
     if result.interrupted:
-        click.echo(
+        echo(
             f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
         )
         return ExitCode.INTERRUPTED
@@ -203,10 +203,10 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     if bugs:
         return conclude_with_bugs(bugs, result.folder, failed_gates(result.summary, gates))
     if result.summary.nothing_measured:
-        click.echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
+        echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
         return ExitCode.NOTHING_MEASURED
     if gates and (gap := too_little_measured(result.summary)):
-        click.echo(f"The gates cannot be judged: {gap}", err=True)
+        echo(f"The gates cannot be judged: {gap}", err=True)
         return ExitCode.NOTHING_MEASURED
     failures = failed_gates(result.summary, gates)
     if failures:
@@ -237,10 +237,10 @@ def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) 
 def conclude_with_bugs(cases: int, folder: str, missed: Sequence[str]) -> int:
     """Ask to report the cases that toolcert failed to judge; the exit code says so, whatever the gates say."""
     for line in missed:
-        click.echo(line, err=True)
+        echo(line, err=True)
     met = f"{plural(cases, 'case')}, which {'is' if cases == 1 else 'are'} not measured"
-    click.echo(f"A bug in toolcert met {met}; the records in {folder} hold the tracebacks.", err=True)
-    click.echo(f"Please report it with one of them: {ISSUES}", err=True)
+    echo(f"A bug in toolcert met {met}; the records in {folder} hold the tracebacks.", err=True)
+    echo(f"Please report it with one of them: {ISSUES}", err=True)
     return ExitCode.BUG
 
 

@@ -25,15 +25,15 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 class Line:
-    """Pieces of text, each with a style; several styles are separated by a space."""
+    """Pieces of text, each with a style; several styles are separated by a space. All of it is made visible here."""
 
     __slots__ = ("_pieces",)
 
     def __init__(self, text: str = "", style: str = "") -> None:
-        self._pieces = [(text, style)]
+        self._pieces = [(visible(text), style)]
 
     def append(self, text: str, style: str = "") -> Self:
-        self._pieces.append((text, style))
+        self._pieces.append((visible(text), style))
         return self
 
     def __len__(self) -> int:
