@@ -28,6 +28,11 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
+def visible_block(text: str) -> str:
+    """The same with line breaks and tabs exactly as they are, for files that are read again."""
+    return _NOT_SPACE.sub(_show, text)
+
+
 def visible_json(text: str) -> str:
     """JSON that means the same and is safe to print; its writer has escaped the ASCII controls already."""
     return _BEYOND_ASCII.sub(_as_json, text)
@@ -40,7 +45,7 @@ def no_formula(cell: str) -> str:
 
 def harmless_cell_of_lines(cell: str) -> str:
     """The same for a cell whose lines and numbers must be read again as they were written."""
-    text = _NOT_SPACE.sub(_show, cell)
+    text = visible_block(cell)
     return text if _NUMBER.fullmatch(text) else no_formula(text)
 
 

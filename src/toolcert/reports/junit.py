@@ -9,6 +9,7 @@ from enum import StrEnum
 from xml.sax.saxutils import escape, quoteattr
 
 from toolcert.core.values import Value
+from toolcert.core.visible_text import visible_block
 
 # Characters XML 1.0 cannot hold in any form; a reader would refuse the whole file.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -80,7 +81,7 @@ def _attribute(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+    return visible_block(_FORBIDDEN.sub("\ufffd", text))
 
 
 def _cut(text: str, longest: int) -> str:
