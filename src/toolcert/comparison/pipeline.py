@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from toolcert.comparison.judge.vendor_verdict import Decided, VerdictCase, decid
 from toolcert.comparison.match.pairs import OtherContent, Pairing, ask_again, other_content, other_sampling
 from toolcert.comparison.match.partners import NOBODY, Match, Partners, count_matching, count_repeats, find_partners
 from toolcert.comparison.read.packed_run import By, PackedRun
-from toolcert.comparison.result import ChanceTest, CompareFinding, Comparison, Side, VendorComparison
+from toolcert.comparison.result import ChanceTest, CompareFinding, Comparison, MissedCalls, Side, VendorComparison
 from toolcert.comparison.stats.significance import holm
 from toolcert.comparison.stats.vendor_tests import RawTest
 from toolcert.core.errors import InputError, NothingMeasuredError, ToolcertError, UsageError
@@ -307,6 +307,7 @@ def decide_together(bases: Sequence[Basis], options: CompareOptions) -> list[Dec
                     tokens_decide=basis.tokens_decide,
                     cells=basis.cells,
                     usual=basis.usual,
+                    missed=basis.missed,
                     margin=options.margin,
                     level=options.alpha / max(1, len(p_values)),
                 )
@@ -332,21 +333,24 @@ def _with_verdict(figures: VendorComparison, decided: Decided) -> VendorComparis
         figures,
         verdict=decided.verdict,
         headline=decided.headline,
+        meaning=decided.meaning,
         reasons=decided.reasons,
         tests=decided.tests,
-        findings=(*_trigger_findings(decided.tests), *figures.findings),
+        findings=(*_trigger_findings(decided.tests, figures.missed), *figures.findings),
     )
 
 
-def _trigger_findings(tests: Sequence[ChanceTest]) -> list[CompareFinding]:
-    """Calling more or less often than the baseline, where chance does not explain it."""
-    return [
-        CompareFinding(
-            code="trigger.under" if test.more > test.less else "trigger.over",
-            severity=Severity.WARNING,
-            rows=abs(test.more - test.less),
-            evidence=f"{test.more} rows on which only the baseline calls, {test.less} on which only the vendor does",
-        )
-        for test in tests
-        if test.name == "call_rate" and test.detected
-    ]
+def _trigger_findings(tests: Sequence[ChanceTest], missed: MissedCalls) -> Iterator[CompareFinding]:
+    """Calling more or less often than the baseline, where chance does not explain it; a cause that is known, first."""
+    for test in tests:
+        if test.name != "call_rate" or not test.detected:
+            continue
+        fewer = test.more > test.less
+        evidence = f"{test.more} rows on which only the baseline calls, {test.less} on which only the vendor does"
+        if fewer and missed.cause is not None:
+            code, rows = missed.cause
+            yield CompareFinding(code=code, severity=Severity.ERROR, rows=rows, evidence=evidence)
+        else:
+            code = "trigger.under" if fewer else "trigger.over"
+            rows = abs(test.more - test.less)
+            yield CompareFinding(code=code, severity=Severity.WARNING, rows=rows, evidence=evidence)

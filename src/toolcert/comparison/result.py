@@ -262,6 +262,22 @@ class Missing(Value):
         return self.vendor_failed + self.vendor_absent
 
 
+class MissedCalls(Value):
+    """Rows on which only the baseline calls, and what the vendor's answers there show."""
+
+    rows: int = 0
+    looked_at: int = 0
+    """Of these, the ones whose findings were read."""
+    causes: dict[str, int] = {}
+    """The worst finding of each row that has an error, most frequent first."""
+
+    @property
+    def cause(self) -> tuple[str, int] | None:
+        """The most frequent finding and its rows, where it explains at least half of those looked at."""
+        code, rows = next(iter(self.causes.items()), ("", 0))
+        return (code, rows) if code and 2 * rows >= self.looked_at else None
+
+
 class VendorComparison(Value):
     """One vendor against the baseline."""
 
@@ -269,6 +285,7 @@ class VendorComparison(Value):
     verdict: CompareVerdict
     headline: str
     reasons: tuple[str, ...]
+    """Tests and figures behind the verdict."""
     matching: Matching
     missing: Missing
     cells: Confusion
@@ -282,6 +299,9 @@ class VendorComparison(Value):
     baseline_schema: SchemaFigures
     signs: tuple[Sign, ...]
     tokens: TokenDifferences
+    meaning: str = ""
+    """What the verdict means for the user and what to do, in plain words."""
+    missed: MissedCalls = MissedCalls()
     findings: tuple[CompareFinding, ...] = ()
     groups: tuple[GroupFigures, ...] = ()
     rows: tuple[TellingRow, ...] = ()

@@ -12,14 +12,16 @@ from toolcert.comparison.read.packed_run import (
     Identity,
     KeptAnswer,
     PackedRun,
+    answer_in,
     last_user_message,
     offered_names,
     read_answer,
     shown_answer,
 )
-from toolcert.comparison.result import Missing, RowKind, Sign, TellingRow, TokenDifferences
+from toolcert.comparison.result import MissedCalls, Missing, RowKind, Sign, TellingRow, TokenDifferences
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.core.exchanges import Exchange
+from toolcert.core.findings import DATASET, LOST_CALLS, Severity, codes_of
 from toolcert.core.requests import Request
 from toolcert.core.statistics import Rate, wilson
 from toolcert.core.targets import EndpointSpec
@@ -292,6 +294,48 @@ def _curl(run: PackedRun, given: KeptAnswer) -> str:
     endpoints = run.manifest.endpoints if run.manifest is not None else ()
     spec = endpoints[0] if endpoints else EndpointSpec(name="vendor", key_env="VENDOR_API_KEY")
     return curl_line(exchange, spec)
+
+
+_MISSED = 5000
+"""Missed calls whose findings are read from a run; in a results file, which has none, fewer are judged."""
+_MISSED_IN_FILES = 300
+
+
+def missed_calls(pairing: Pairing, decisions: Decisions) -> MissedCalls:
+    """Why the vendor does not call where the baseline does, as far as its answers show it."""
+    run, partners = pairing.others[0]
+
+    def missed(pattern: Pattern) -> bool:
+        both = pattern.baseline.measured and pattern.vendor.measured
+        return both and decisions.called(pattern.baseline) and not decisions.called(pattern.vendor)
+
+    most = _MISSED if run.manifest is not None else _MISSED_IN_FILES
+    places = [partners[place] for place in islice(pairing.places(missed), most)]
+    codes = Counter(code for line in run.lines(places) if (code := _worst_error(run, line)))
+    return MissedCalls(rows=pairing.count(missed), looked_at=len(places), causes=dict(codes.most_common()))
+
+
+def _worst_error(run: PackedRun, line: bytes) -> str:
+    """The first error of an answer; one that explains a lost call before all others."""
+    from toolcert.diagnose import kind_of
+
+    errors = [code for code in _codes(run, line) if kind_of(code).severity is Severity.ERROR]
+    errors = [code for code in errors if not code.startswith(DATASET)]
+    return next((code for code in errors if code in LOST_CALLS), next(iter(errors), ""))
+
+
+def _codes(run: PackedRun, line: bytes) -> tuple[str, ...]:
+    if run.manifest is not None:
+        from toolcert.runs.encoding import decode_head
+
+        return decode_head(line).codes
+    from toolcert.diagnose import examine
+
+    given = answer_in(run, line)
+    if given.reply is None:
+        return ()
+    exchange = Exchange(request=Request(body=given.request), status=200, from_file=True)
+    return codes_of(examine(exchange, given.reply))
 
 
 _EXPLAINED = 20

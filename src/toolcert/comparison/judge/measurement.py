@@ -9,6 +9,7 @@ from toolcert.comparison.judge.evidence import (
     Differences,
     answered_by_another,
     count_missing,
+    missed_calls,
     signs,
     telling_rows,
     token_differences,
@@ -22,12 +23,14 @@ from toolcert.comparison.result import (
     CompareVerdict,
     GroupFigures,
     MarginTest,
+    MissedCalls,
     SchemaFigures,
     Side,
     TokenDifferences,
     VendorComparison,
 )
 from toolcert.comparison.stats.confusion import Confusion
+from toolcert.comparison.stats.significance import MarginOutcome
 from toolcert.comparison.stats.vendor_figures import Settings, decision_figures, payload_figures, token_figure
 from toolcert.comparison.stats.vendor_tests import Limits, RawTest, margin_tests, raw_tests
 from toolcert.core.findings import Severity
@@ -88,6 +91,7 @@ class Basis(Value):
     tokens_decide: bool
     cells: Confusion
     ceiling: Confusion | None
+    missed: MissedCalls = MissedCalls()
 
     @property
     def usual(self) -> float | None:
@@ -123,6 +127,9 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: CompareOp
     """All figures of a vendor that do not depend on the other vendors."""
     decisions = Decisions(options.trigger)
     basis = basis_of(pairing, options)
+    # Answers are read again only where calls may be missing: of a like vendor a few always are.
+    if any(test.name == "call_rate" and test.outcome is not MarginOutcome.PASSED for test in basis.margins):
+        basis = msgspec.structs.replace(basis, missed=missed_calls(pairing, decisions))
     settings = Settings(confidence=options.confidence, seed=options.seed)
     measured = VendorComparison(
         side=side,
@@ -130,6 +137,7 @@ def measure(side: Side, pairing: Pairing, matching: Matching, options: CompareOp
         headline="",
         reasons=(),
         matching=matching,
+        missed=basis.missed,
         missing=count_missing(pairing, decisions, basis.cells),
         cells=basis.cells,
         ceiling_cells=basis.ceiling,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolcert.comparison.result import ChanceTest, CompareVerdict, MarginTest, TokenDifferences
+from toolcert.comparison.result import ChanceTest, CompareVerdict, MarginTest, MissedCalls, TokenDifferences
 from toolcert.comparison.stats.confusion import Confusion, always_calling
 from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
 from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
@@ -35,6 +35,7 @@ class VerdictCase(Value):
     margin: float
     level: float
     """A p-value below this counts, whatever the other tests find."""
+    missed: MissedCalls = MissedCalls()
 
     @property
     def compared(self) -> int:
@@ -56,6 +57,8 @@ class Decided(Value):
 
     verdict: CompareVerdict
     headline: str
+    meaning: str
+    """What it means for the user and what to do, without figures."""
     reasons: tuple[str, ...]
     tests: tuple[ChanceTest, ...] = ()
 
@@ -64,24 +67,79 @@ def decide(case: VerdictCase) -> Decided:
     """The strongest verdict that is proven: degraded before different, equivalent where every margin holds."""
     worse = [test for test in case.unclear if test.name in QUALITY and _shown_to_fail(case, test)]
     if worse:
-        verdict, headline = CompareVerdict.DEGRADED, f"Degraded against the baseline: {_and(map(_loss, worse))}."
+        verdict, headline = (
+            CompareVerdict.DEGRADED,
+            f"Degraded against the baseline: {_and(_loss(test, case) for test in worse)}.",
+        )
     elif case.tokens_decide or case.detected:
         verdict, headline = CompareVerdict.DIFFERENT, f"Different from the baseline: {_differences(case)}."
     elif case.compared and not case.unclear:
         verdict, headline = CompareVerdict.EQUIVALENT, f"Equivalent to the baseline: {_sameness(case)}."
     else:
         verdict, headline = CompareVerdict.INCONCLUSIVE, f"Inconclusive: {_doubt(case)}."
-    return Decided(verdict=verdict, headline=headline, reasons=tuple(_reasons(case, verdict)), tests=case.tests)
+    return Decided(
+        verdict=verdict,
+        headline=headline,
+        meaning=_meaning(case, verdict, [test.name for test in worse]),
+        reasons=tuple(_reasons(case, verdict)),
+        tests=case.tests,
+    )
+
+
+_LOST = {
+    "call.in_text": "the server leaves them in the text",
+    "call.in_reasoning": "the server leaves them in the reasoning",
+    "finish.calls_missing": "the server announces them and sends none",
+}
+_WORSE = {
+    "call_rate": "It calls tools less often, so agents answer where they should act. Check that tools and chat "
+    "template reach the model as at the baseline, or use another vendor.",
+    "validity": "More of its calls break the schema of their tool, so more steps of an agent fail. Validate "
+    "arguments before you run a tool; ask the vendor about quantisation and guided decoding, or use another.",
+    "correctness": "It does what you expect less often. Look at the rows below, and use another vendor if they matter.",
+}
+_SAME_AS_BASELINE = "For requests like these you can use it in place of the baseline."
+_OTHER_PROMPT = (
+    "The same requests reach the model as other prompts: another chat template or tokenizer. Ask the vendor which one "
+    "it uses, and try your agent with it before you switch."
+)
+_OTHER_SYSTEM = (
+    "It answers otherwise than the baseline, and is not shown to be worse. Look at the rows below, and try your agent "
+    "with it before you switch."
+)
+_TOO_FEW = (
+    "Nothing is shown for or against it yet. Compare more rows, or run the baseline a second time, as said above."
+)
+
+
+def _meaning(case: VerdictCase, verdict: CompareVerdict, worse: list[str]) -> str:
+    if verdict is CompareVerdict.DEGRADED:
+        cause = case.missed.cause if "call_rate" in worse else None
+        return _lost_calls(*cause) if cause is not None else _WORSE[worse[0]]
+    if verdict is CompareVerdict.DIFFERENT:
+        return _OTHER_PROMPT if case.tokens_decide else _OTHER_SYSTEM
+    return _SAME_AS_BASELINE if verdict is CompareVerdict.EQUIVALENT else _TOO_FEW
+
+
+def _lost_calls(code: str, rows: int) -> str:
+    if code not in _LOST:
+        spoilt = f"The model calls, and its answers arrive broken ({code} in {plural(rows, 'row')})."
+        return f"{spoilt} Agents miss these calls. Report it to the vendor; `toolcert findings {code}` says more."
+    lost = f"The model makes the calls, and {_LOST[code]} ({code} in {plural(rows, 'row')}), where no agent sees them."
+    return f"{lost} Switch on or update the server's tool parser for this model, or use another vendor."
 
 
 def _shown_to_fail(case: VerdictCase, test: MarginTest) -> bool:
     return test.outcome is MarginOutcome.FAILED and test.chance_test in case.detected
 
 
-def _loss(test: MarginTest) -> str:
+def _loss(test: MarginTest, case: VerdictCase) -> str:
     rows = test.rows
     drop = -100 * (rows.difference or 0)
-    return f"{drop:.1f} points fewer {_GAP[test.name]} ({rows.lost} lost, {rows.gained} gained of {rows.n} rows)"
+    counts = f"{rows.lost} lost, {rows.gained} gained of {rows.n} rows"
+    cause = case.missed.cause if test.name == "call_rate" else None
+    because = "" if cause is None else f"; {cause[0]} in {plural(cause[1], 'row')}"
+    return f"{drop:.1f} points fewer {_GAP[test.name]} ({counts}{because})"
 
 
 def _differences(case: VerdictCase) -> str:
@@ -142,7 +200,7 @@ def _rows_needed(case: VerdictCase, test: MarginTest) -> int | None:
 
 def _reasons(case: VerdictCase, verdict: CompareVerdict) -> Iterator[str]:
     for test in case.detected.values():
-        finding = _finding(test)
+        finding = _finding(test, case)
         counts = f"{test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm"
         yield f"{finding[:1].upper()}{finding[1:]} ({counts})."
     for margin in case.unclear:
@@ -150,7 +208,7 @@ def _reasons(case: VerdictCase, verdict: CompareVerdict) -> Iterator[str]:
         if needed is None or _shown_to_fail(case, margin):
             continue
         if margin.outcome is MarginOutcome.FAILED:
-            yield f"{_loss(margin)} may be chance; {about_rows(needed)} would tell."
+            yield f"{_loss(margin, case)} may be chance; {about_rows(needed)} would tell."
         else:
             less = f"More than {100 * case.margin:g} points fewer {_GAP[margin.name]}"
             yield f"{less}? Undecided; {about_rows(needed)} would tell."
@@ -161,7 +219,9 @@ def _reasons(case: VerdictCase, verdict: CompareVerdict) -> Iterator[str]:
         yield "There is only one baseline run, so there is no noise ceiling; add a second one after --baseline."
 
 
-def _finding(test: ChanceTest) -> str:
+def _finding(test: ChanceTest, case: VerdictCase) -> str:
+    if test.name == "call_rate" and test.more > test.less and case.missed.cause is not None:
+        return f"fewer calls arrive, because of {case.missed.cause[0]}"
     if test.name == "call_rate":
         return "calls less often" if test.more > test.less else "calls more often"
     return test.question

@@ -158,6 +158,18 @@ class PackedRun:
         """Questions that more than one row asks."""
         return repeated_questions(self.columns)
 
+    def lines(self, places: Iterable[int]) -> Iterator[bytes]:
+        """The lines of several rows in the order of the file, each stretch of it read once."""
+        wanted = [(*self.columns.mark_before(place), place) for place in sorted(places)]
+        with self.path.open("rb", buffering=_LOOK) as file:
+            for offset, group in groupby(wanted, key=lambda one: one[0]):
+                file.seek(offset)
+                lines = (line for line in file if not line.isspace())
+                read = 0
+                for _, before, _ in group:
+                    yield next(islice(lines, before - read, None))
+                    read = before + 1
+
     def line(self, place: int) -> bytes:
         """The line of the row at `place`, read again from the file."""
         offset, before = self.columns.mark_before(place)
@@ -291,12 +303,16 @@ class KeptAnswer(Value):
 
 def read_answer(run: PackedRun, place: int) -> KeptAnswer:
     """The request and answer of a row; empty where the run kept only verdicts."""
-    line = run.line(place)
     try:
-        return _from_record(line) if run.manifest is not None else _from_older_row(line)
+        return answer_in(run, run.line(place))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise InputError(f"{run.path}: the row at place {place + 1} cannot be read ({why}).") from error
+
+
+def answer_in(run: PackedRun, line: bytes) -> KeptAnswer:
+    """The request and answer in a line of the run."""
+    return _from_record(line) if run.manifest is not None else _from_older_row(line)
 
 
 def _from_record(line: bytes) -> KeptAnswer:

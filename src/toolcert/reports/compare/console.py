@@ -48,8 +48,7 @@ def print_comparison(comparison: Comparison, screen: Screen) -> None:
     for vendor in comparison.vendors:
         name = [Line(visible(vendor.side.label), "bold")] if several else []
         verdict = screen.prose(vendor.headline, f"bold {STYLES[VERDICT_ROLES[vendor.verdict]]}")
-        reasons = [line for reason in vendor.reasons for line in screen.prose(reason)]
-        blocks.append([*name, *verdict, *reasons])
+        blocks.append([*name, *verdict, *screen.prose(vendor.meaning)])
         blocks.extend(_vendor(comparison, vendor, screen))
     blocks.append([line for note in comparison.notes for line in screen.prose(note, "dim")])
     screen.print(*blocks)
@@ -72,7 +71,8 @@ def _vendor(comparison: Comparison, vendor: VendorComparison, screen: Screen) ->
     yield list(_heads(comparison, vendor, screen))
     yield list(_matrix(vendor))
     yield [*_figures(vendor, screen.width), *screen.prose(callers_line(vendor))]
-    yield list(_margins(vendor, comparison.margin))
+    reasons = [line for reason in vendor.reasons for line in screen.prose(reason)]
+    yield [*_margins(vendor, comparison.margin), *reasons]
     yield [*_evidence(vendor, screen.width), *_findings(vendor, screen)]
     yield list(_schema(vendor, screen.width))
     yield list(_groups(vendor, group_title(comparison.by), screen.width))

@@ -239,6 +239,7 @@ class VendorView(Value):
     role: str
     verdict: str
     headline: str
+    meaning: str
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
@@ -288,6 +289,7 @@ def _view(vendor: VendorComparison, comparison: Comparison, share: int, anchor: 
         role=VERDICT_ROLES[vendor.verdict],
         verdict=vendor.verdict.value,
         headline=visible(vendor.headline),
+        meaning=visible(vendor.meaning),
         reasons=tuple(visible(reason) for reason in vendor.reasons),
         notes=tuple(visible(note) for note in vendor.notes),
         facts=_vendor_facts(vendor),

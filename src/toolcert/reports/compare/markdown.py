@@ -22,7 +22,7 @@ from toolcert.reports.compare.phrases import (
 )
 from toolcert.reports.display_text import NO_VALUE, count, percent
 from toolcert.reports.formats import NOTHING, Extras
-from toolcert.reports.markdown import SIGNS, document, escape, table
+from toolcert.reports.markdown import SIGNS, document, escape, prose, table
 
 
 def compare_markdown(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
@@ -66,7 +66,7 @@ def _line(vendor: VendorComparison) -> tuple[object, ...]:
 
 def _vendor(vendor: VendorComparison, comparison: Comparison) -> list[list[str]]:
     cells = vendor.cells
-    lines = [f"**{escape(vendor.headline)}**", *(escape(reason) for reason in vendor.reasons)]
+    lines = [f"**{escape(vendor.headline)}**", prose(vendor.meaning)]
     who = f"Both call {cells.tp:.0f}, missed {cells.fn:.0f}, extra {cells.fp:.0f}, neither {cells.tn:.0f}."
     facts = [matching_line(vendor), missing_line(vendor.missing), who, callers_line(vendor)]
     figures = [
@@ -87,6 +87,7 @@ def _vendor(vendor: VendorComparison, comparison: Comparison) -> list[list[str]]
         ["  \n".join(escape(fact) for fact in facts if fact)],
         table(("Measure", ">Vendor", sure, ">Ceiling", sure, ">Share"), figures),
         _margins(vendor, comparison),
+        [f"- {escape(reason)}" for reason in vendor.reasons],
         _groups(vendor, comparison),
         [f"- {escape(note)}" for note in vendor.notes],
     ]

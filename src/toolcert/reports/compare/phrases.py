@@ -72,7 +72,7 @@ def headline(comparison: Comparison) -> str:
 def further_lines(comparison: Comparison) -> list[str]:
     """The sentences below the headline."""
     if len(comparison.vendors) == 1:
-        return list(comparison.vendors[0].reasons)
+        return [comparison.vendors[0].meaning]
     return [f"Nearest to the baseline: {comparison.vendors[0].side.label}."]
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.events import CaseFinished, Event
-from toolcert.core.findings import DATASET, EXAMPLES, INTERNAL, Finding, Severity
+from toolcert.core.findings import DATASET, EXAMPLES, INTERNAL, LOST_CALLS, Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
@@ -34,8 +34,6 @@ from toolcert.verification.summary.figures import (
 from toolcert.verification.summary.headline import next_lines
 from toolcert.verification.summary.run_verdict import run_verdict
 
-LOST_CALLS = frozenset({"call.in_text", "call.in_reasoning", "finish.calls_missing"})
-"""What says of an answer without calls that the model made one, and the server lost it."""
 _EMPTY = "args.empty"
 """A warning where the call is valid all the same, because nothing is required."""
 MAX_NAMES = 200
