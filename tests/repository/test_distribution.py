@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from support.walking import blocks, commands, replaced
+from toolcert.simulate.litellm_proxy import LiteLlmVendor
+from toolcert.simulate.watsonx.service import WatsonxVendor
+
 pytestmark = pytest.mark.heavy
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("toolcert", "watsonx_tool_tester", "llm_tool_calling_tester", "vendor_verifier")
@@ -45,8 +49,8 @@ class Installed:
         self.folder = folder / "empty"
         self.folder.mkdir()
 
-    def run(self, *arguments: str) -> str:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "NO_COLOR": "1"}
+    def run(self, *arguments: str, **variables: str) -> str:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "NO_COLOR": "1", **variables}
         command = [str(self._bin / "python"), *arguments]
         done = subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=120, check=False
@@ -100,3 +104,29 @@ def test_the_wheel_alone_probes_and_reports(installed: Installed) -> None:
 @pytest.mark.parametrize("module", ["watsonx_tool_tester", "vendor_verifier", "vendor_verifier.compare"])
 def test_the_front_doors_are_in_the_wheel(installed: Installed, module: str) -> None:
     assert "Usage" in installed.run("-m", module, "--help") or "usage" in installed.run("-m", module, "--help")
+
+
+@pytest.mark.needs("material")
+def test_the_examples_of_watsonx_tool_tester_run_from_the_wheel(installed: Installed, material: Path) -> None:
+    """The Python block and every command as the text prints them; addresses and keys are replaced, nothing else."""
+    text = (material / "seeds/watsonx-tool-tester.md").read_text("utf-8")
+    (installed.folder / "excludes.txt").write_text("ibm/.*\n")
+    names = ("ibm/granite-20b-instruct", "meta-llama/llama-3", "ibm/granite-3-2b-instruct")
+    models = dict.fromkeys(names, "faithful")
+    with WatsonxVendor(models=models) as watsonx, LiteLlmVendor(models=["faithful"], master_key="sk-token") as proxy:
+        values = {"YOUR_API_KEY": watsonx.api_key, "YOUR_PROJECT_ID": watsonx.project_id, "YOUR_TOKEN": "sk-token"}
+        values |= {"http://localhost:8000": proxy.url}
+        env = {"WATSONX_URL": watsonx.url, "WATSONX_IAM_URL": watsonx.iam_url, "REQUESTS_CA_BUNDLE": watsonx.ca_bundle}
+        (script,) = blocks(text, "python")
+        installed.run("-c", replaced(script, values), **env)
+        keys = {"WATSONX_APIKEY": watsonx.api_key, "WATSONX_PROJECT_ID": watsonx.project_id}
+        for block in blocks(text, "bash"):
+            for exported, words in commands(replaced(block, values), "watsonx-tool-tester"):
+                installed.run("-m", "watsonx_tool_tester", *words, **env, **(keys | exported))
+    assert (installed.folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_the_daily_workflow_is_in_the_wheel(installed: Installed) -> None:
+    (installed.folder / ".git").mkdir(exist_ok=True)
+    installed.run("-m", "watsonx_tool_tester", "init-ci")
+    assert "secrets.WATSONX_APIKEY" in (installed.folder / ".github/workflows/daily-tool-test.yml").read_text()
