@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from llm_tool_calling_tester.models import ModelTestResults, TestStatus, TestSummary
+from llm_tool_calling_tester.statuses import OTHER_VALUES
 from toolcert.reports.display_text import visible
 
 _TOP = 5
@@ -39,11 +40,14 @@ def _categories(summary: TestSummary) -> Iterator[str]:
 def _models(results: Sequence[ModelTestResults], tests: Sequence[str]) -> Iterator[str]:
     yield "Models"
     for one in results:
-        marks = "  ".join(f"{_MARKS[one.tests[name].status]} {name}" for name in tests)
+        run = {name: one.tests[name] for name in tests if name in one.tests}
+        marks = "  ".join(f"{_MARKS[result.status]} {name}" for name, result in run.items())
         yield f"  {one.overall_score:5.1f}  {visible(one.model_id)}  {marks}"
-        for name in tests:
-            if one.tests[name].error:
-                yield f"         {name}: {visible(str(one.tests[name].error))}"
+        for name, result in run.items():
+            if result.error:
+                yield f"         {name}: {visible(str(result.error))}"
+            elif OTHER_VALUES in result.details.get("findings", ()):
+                yield f"         {name}: {OTHER_VALUES}, the values are not those that were asked for"
 
 
 def _statistics(summary: TestSummary) -> Iterator[str]:

@@ -10,10 +10,11 @@ import click
 
 from llm_tool_calling_tester import config
 from llm_tool_calling_tester.models import ModelTestResults, TestStatus
-from llm_tool_calling_tester.runner import ModelTestRunner, compile_filter
+from llm_tool_calling_tester.runner import NOT_TESTED, ModelTestRunner, compile_filter
 from toolcert.api.endpoint import wait_for
 from toolcert.cli.support.exit import echo, run_guarded
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
+from toolcert.core.number_text import plural
 from toolcert.reports.console.progress import progress
 
 __all__ = ["ModelTestRunner", "cli", "main"]
@@ -25,13 +26,13 @@ def main() -> NoReturn:
 
 
 @click.command()
-@click.option("--api-url", envvar=config.API_URL_VARIABLE, default=config.API_BASE_URL, show_default=True)
+@click.option("--api-url", envvar=config.API_URL_VARIABLE, default=config.DEFAULT_API_URL, show_default=True)
 @click.option("--api-key", envvar=config.API_KEY_VARIABLE, help="Key of the API, if it wants one.")
 @click.option(
     "--timeout",
     envvar=config.TIMEOUT_VARIABLE,
     type=click.FloatRange(min=0, min_open=True),
-    default=config.REQUEST_TIMEOUT,
+    default=config.DEFAULT_TIMEOUT,
     show_default=True,
     help="Seconds per request.",
 )
@@ -39,7 +40,7 @@ def main() -> NoReturn:
     "--max-workers",
     envvar=config.MAX_WORKERS_VARIABLE,
     type=click.IntRange(min=1),
-    default=config.MAX_WORKERS,
+    default=config.DEFAULT_MAX_WORKERS,
     show_default=True,
     help="Tests at the same time.",
 )
@@ -56,6 +57,8 @@ def cli(pattern: str | None, **given: Any) -> None:
     runner.print_console_summary(results)
     echo(f"Report: {runner.save_json_report(results)}")
     if runner.interrupted:
+        left = sum(test.error == NOT_TESTED for result in results for test in result.tests.values())
+        echo(f"Interrupted; {plural(left, 'test')} left. The same command goes on within a day.", err=True)
         click.get_current_context().exit(ExitCode.INTERRUPTED)
     _refuse_nothing(runner, results)
 
@@ -73,7 +76,8 @@ def _refuse_nothing(runner: ModelTestRunner, results: list[ModelTestResults]) ->
         remedy = "Check --filter; --include-gpt takes models with gpt in their id."
         raise UsageError(f"none of the {len(runner.left_out)} listed models was tested.", remedy=remedy)
     tests = [test for result in results for test in result.tests.values()]
-    if all(test.status is TestStatus.ERROR for test in tests):
+    rate_limited = [test for test in tests if test.status is TestStatus.FAILED and not test.details["measured"]]
+    if all(test.status is TestStatus.ERROR or test in rate_limited for test in tests):
         raise NothingMeasuredError(f"nothing could be measured: {(tests[0].error or '').rstrip('.')}.")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,12 +17,12 @@ import msgspec
 from llm_tool_calling_tester import config
 from llm_tool_calling_tester.console import summary_lines
 from llm_tool_calling_tester.models import FullReport, ModelTestResults, TestResult, TestStatus, TestSummary
-from llm_tool_calling_tester.statuses import record_of, result_in
+from llm_tool_calling_tester.statuses import record_of, results_in
 from llm_tool_calling_tester.tester import NAME, ModelTester
 from toolcert.api.endpoint import unfinished_run
 from toolcert.cli.support.exit import echo
 from toolcert.core.cases import Case, Skip, SkipKind
-from toolcert.core.errors import UsageError
+from toolcert.core.errors import OutputError, UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.exchanges import OnAttempt
 from toolcert.core.manifest import Manifest
@@ -28,16 +30,23 @@ from toolcert.core.records import Detail, Record
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
-from toolcert.runs.files import write_whole
-from toolcert.runs.provenance import new_run_id, without_secrets
-from toolcert.runs.reader import RunReader
+from toolcert.runs.files import output_errors, write_whole
+from toolcert.runs.provenance import new_run_id, run_folder, without_secrets
+from toolcert.runs.reader import RunReader, is_run
 from toolcert.runs.resume import resume
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.version import __version__
 
+ALL_TESTS = "run_all_tests"
+"""The case in which a user's own order runs all tests of a model."""
+NOT_TESTED = "not tested: the run was interrupted before"
+
 
 class TestPlan:
-    """Every test of every model, without those that an interrupted run has already measured."""
+    """Every test of every model, without those that an interrupted run has already measured.
+
+    The tests of a user's `run_all_tests` are one case.
+    """
 
     __test__ = False  # or pytest would collect the class by its name
 
@@ -60,7 +69,8 @@ class TestPlan:
                 reason = f"model not supported: {info.why_not or 'not a chat model'}"
                 skip = None if info.can_chat else Skip(kind=SkipKind.NO_CHAT, reason=reason)
                 key = f"{NAME}/{info.id}/{test}"
-                yield Case(key=key, endpoint=NAME, model=info.id, probe=test, iteration=1, skip=skip)
+                extra = {"owned_by": info.owned_by or ""}
+                yield Case(key=key, endpoint=NAME, model=info.id, probe=test, iteration=1, skip=skip, extra=extra)
 
 
 class TestWork:
@@ -73,10 +83,19 @@ class TestWork:
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:  # noqa: ARG002 - the tester has its session
         """The record of one test."""
-        test = case.probe or ""
-        self._tester.watching[case.model, test] = on_attempt
-        result = await self._tester.run_test(test, case.model)
-        return record_of(result, case, self._tester.evidence.pop((case.model, test), Detail()))
+        tester, test = self._tester, case.probe or ""
+        names = tuple(config.AUTONOMOUS_AGENT_WEIGHTS) if test == ALL_TESTS else (test,)
+        tester.watching |= {(case.model, name): on_attempt for name in names}
+        if test == ALL_TESTS:
+            results = await tester.run_overridden(case.model, case.extra.get("owned_by", ""))
+        else:
+            results = {test: await tester.run_test(test, case.model)}
+        found = [tester.evidence.pop((case.model, name), Detail()) for name in names]
+        evidence = Detail(
+            findings=tuple(one for detail in found for one in detail.findings),
+            exchanges=tuple(one for detail in found for one in detail.exchanges),
+        )
+        return record_of(results, case, evidence)
 
 
 class ModelTestRunner:
@@ -84,21 +103,25 @@ class ModelTestRunner:
 
     def __init__(
         self,
-        api_url: str = config.API_BASE_URL,
+        api_url: str | None = None,
+        max_workers: int | None = None,
+        filter_pattern: str | None = None,
+        quick_mode: bool = False,
         *,
         api_key: str | None = None,
-        timeout: float = config.REQUEST_TIMEOUT,
-        max_workers: int = config.MAX_WORKERS,
+        timeout: float | None = None,
         output_dir: str = config.OUTPUT_DIR,
         quick: bool = False,
         include_gpt: bool = False,
         tester: ModelTester | None = None,
     ) -> None:
+        """What is not given comes from the environment, as for the command."""
         self.tester = tester or ModelTester(api_url, api_key=api_key, timeout=timeout, max_workers=max_workers)
         self.api_url = self.tester.endpoint.spec.base_url
-        self.max_workers = max_workers
+        self.max_workers = max_workers or self.tester.max_workers
+        self.filter_pattern = filter_pattern
         self.output_dir = Path(output_dir)
-        self.quick = quick
+        self.quick = quick or quick_mode
         self.include_gpt = include_gpt
         self.left_out: dict[str, str] = {}
         self.interrupted = False
@@ -115,7 +138,7 @@ class ModelTestRunner:
 
     def filter_models(self, models: Sequence[ModelInfo], pattern: str | None = None) -> list[ModelInfo]:
         """The models to test; the others are recorded with the reason."""
-        wanted = compile_filter(pattern)
+        wanted = compile_filter(pattern or self.filter_pattern)
         self.left_out = {info.id: reason for info in models if (reason := self._why_left_out(info, wanted))}
         return [info for info in models if info.id not in self.left_out]
 
@@ -143,21 +166,43 @@ class ModelTestRunner:
     async def test_model(self, model: ModelInfo | str) -> ModelTestResults:
         """All tests of one model, one after another."""
         info = ModelInfo(id=model) if isinstance(model, str) else model
-        return self._results(info, await self.tester.run_all_tests(info.id, self.tests))
+        if self._has_own_order:
+            return self._results(info, await self.tester.run_overridden(info.id, info.owned_by or ""))
+        return self._results(info, await self.tester.run_all_tests(info.id, tests=self.tests))
 
-    async def run_tests(self, models: Sequence[ModelInfo], handlers: Sequence[Handler] = ()) -> list[ModelTestResults]:
-        """All tests of all models, in parallel; every model has a result."""
-        folder = unfinished_run(self.output_dir / "runs", self.tester.endpoint)
-        with hold(folder) as lock:
+    @property
+    def _has_own_order(self) -> bool:
+        return self.tester.has_own_order and not self.quick
+
+    async def run_tests(
+        self, models: Sequence[ModelInfo] | None = None, handlers: Sequence[Handler] = ()
+    ) -> list[ModelTestResults]:
+        """All tests of these models, or of those that the API lists, in parallel; every model has a result."""
+        if models is None:
+            models = self.filter_models(await self.fetch_models())
+        if not models:  # an unfinished run waits for the models that it was about
+            return []
+        with contextlib.closing(self._hold()) as lock:
+            folder = Path(lock.name).parent
             await self._run_in(folder, lock, models, handlers)
         return self._collect(models, folder)
+
+    def _hold(self) -> IO[bytes]:
+        """The lock of an unfinished run's folder, or of a new one where there is none or another process is at it."""
+        folder = unfinished_run(self.output_dir / "runs", self.tester.endpoint)
+        try:
+            return hold(folder)
+        except OutputError:
+            if not is_run(folder):
+                raise
+            return hold(folder.with_name(run_folder(None, new_run_id()).name))
 
     async def _run_in(
         self, folder: Path, lock: IO[bytes], models: Sequence[ModelInfo], handlers: Sequence[Handler]
     ) -> None:
         earlier = resume(folder, self._manifest(models))
         manifest = earlier.manifest or self._manifest(models)
-        plan = TestPlan(models, self.tests, earlier)
+        plan = TestPlan(models, (ALL_TESTS,) if self._has_own_order else self.tests, earlier)
         writer = RunWriter(folder, manifest, lock=lock)
         engine = LocalEngine(
             {NAME: self.tester.session}, concurrency={NAME: self.max_workers}, handlers=[writer, *handlers]
@@ -172,12 +217,13 @@ class ModelTestRunner:
         tests: dict[str, dict[str, TestResult]] = {info.id: {} for info in models}
         for record in RunReader(folder).records():
             if record.model in tests and record.probe is not None:
-                tests[record.model][record.probe.probe] = result_in(record)
+                tests[record.model] |= results_in(record, self.tests)
         return [self._results(info, tests[info.id]) for info in models]
 
     def _results(self, info: ModelInfo, found: Mapping[str, TestResult]) -> ModelTestResults:
-        missing = TestResult(test_name="", status=TestStatus.SKIPPED, error="interrupted before this test")
+        missing = TestResult(test_name="", status=TestStatus.SKIPPED, error=NOT_TESTED)
         tests = {name: found.get(name) or msgspec.structs.replace(missing, test_name=name) for name in self.tests}
+        tests |= found  # a user's own order may have run tests without a weight
         score = self.calculate_score(tests)
         return ModelTestResults(
             model_id=info.id,
@@ -201,21 +247,35 @@ class ModelTestRunner:
             total_models=len(results) + len(self.left_out),
             tested_models=len(results),
             left_out=self.left_out,
-            test_statistics={name: _statistics(name, results) for name in self.tests},
+            test_statistics={name: _statistics(name, results) for name in self._names(results)},
             **by_category,
         )
 
+    def _names(self, results: Sequence[ModelTestResults]) -> tuple[str, ...]:
+        """The tests with a weight, and others that were run."""
+        return tuple(dict.fromkeys([*self.tests, *(name for one in results for name in one.tests)]))
+
     def print_console_summary(self, results: Sequence[ModelTestResults]) -> None:
         """Categories, statistics and top recommendations on stdout."""
-        echo("\n".join(summary_lines(self.generate_summary(results), results, self.tests)))
+        echo("\n".join(summary_lines(self.generate_summary(results), results, self._names(results))))
 
     def save_json_report(self, results: Sequence[ModelTestResults]) -> Path:
-        """Write the report and return its path."""
-        stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
-        path = self.output_dir / f"model_capabilities_{stamp}.json"
+        """Write the report to a file of its own and return its path."""
+        path = self._new_report()
         report = FullReport(summary=self.generate_summary(results), results=list(results), metadata=self._metadata())
         write_whole(path, [msgspec.json.format(msgspec.json.encode(report), indent=2), b"\n"])
         return path
+
+    def _new_report(self) -> Path:
+        """An empty file that no other run writes to, not even one of the same second."""
+        stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
+        for number in count(1):
+            path = self.output_dir / f"model_capabilities_{stamp}{f'_{number}' if number > 1 else ''}.json"
+            with output_errors(path), contextlib.suppress(FileExistsError):
+                self.output_dir.mkdir(parents=True, exist_ok=True)
+                path.touch(exist_ok=False)
+                return path
+        raise AssertionError("numbers do not end")
 
     def _metadata(self) -> dict[str, Any]:
         return {
@@ -243,7 +303,8 @@ class ModelTestRunner:
 
 
 def _statistics(test: str, results: Sequence[ModelTestResults]) -> dict[str, int]:
-    return {status.value: sum(one.tests[test].status is status for one in results) for status in TestStatus}
+    found = [one.tests[test].status for one in results if test in one.tests]
+    return {status.value: found.count(status) for status in TestStatus}
 
 
 def compile_filter(pattern: str | None) -> re.Pattern[str] | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from llm_tool_calling_tester.models import TestResult, TestStatus
 from toolcert.core.cases import Case, Outcome, SkipKind
-from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.exchanges import Exchange, Fault, FaultKind
 from toolcert.core.records import Detail, ProbeFacts, Record
+from toolcert.protocol.reply import read_reply
 
 _OUTCOMES = {
     Outcome.PASSED: TestStatus.PASSED,
@@ -24,51 +27,107 @@ _BACK = {
     TestStatus.SKIPPED: Outcome.SKIPPED,
     TestStatus.ERROR: Outcome.NOT_MEASURED,
 }
+_SHAPES = ("the body has no choices", "the body is no object", "the choice has no")
+"""Beginnings of the rules that an answer in JSON breaks by its shape: that is a failure of the model's server."""
+OTHER_VALUES = "json.other_values"
+
+
+class RequestFailedError(NothingMeasuredError):
+    """A request of `chat_completion` got no answer; `fault` says why where the server said it by a status."""
+
+    def __init__(self, message: str, fault: Fault | None = None) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 def result_of(record: Record, test: str) -> TestResult:
     """Convert a record to a test result."""
     exchanges = record.detail.exchanges
-    kind = exchanges[-1].fault.kind if exchanges and exchanges[-1].fault is not None else None
-    status = _OUTCOMES[record.outcome]
-    reason: str | None = record.reason or None
-    if record.outcome is Outcome.NOT_MEASURED and kind is FaultKind.RATE_LIMITED:
-        status, reason = TestStatus.FAILED, f"rate limited: {record.reason}"
-    elif record.outcome is Outcome.NOT_MEASURED and kind is FaultKind.UNKNOWN_MODEL:
-        status, reason = TestStatus.SKIPPED, f"model not supported: {record.reason}"
+    fault = exchanges[-1].fault if exchanges else None
+    status, reason = _OUTCOMES[record.outcome], record.reason
+    measured = record.outcome.measured
+    if record.outcome is Outcome.NOT_MEASURED:
+        status, reason = _status_of_fault(fault, reason)
+    elif record.outcome is Outcome.FAILED and exchanges and (trouble := trouble_in(exchanges[-1])):
+        status, reason, measured = TestStatus.ERROR, trouble, False
+    elif OTHER_VALUES in record.codes and test == "json_mode":
+        status = TestStatus.PASSED  # the text asks for the fields; the finding beside it says the rest
     return TestResult(
         test_name=test,
         status=status,
-        latency_ms=round(sum(_milliseconds(exchange) for exchange in exchanges), 1),
-        error=None if status is TestStatus.PASSED else reason,
-        details={"findings": list(record.codes), "measured": record.outcome.measured, **record.detail.figures},
+        latency_ms=round(sum(_milliseconds(exchange, record.at) for exchange in exchanges), 1),
+        error=None if status is TestStatus.PASSED else reason or None,
+        details={"findings": list(record.codes), "measured": measured, **record.detail.figures},
     )
 
 
-def record_of(result: TestResult, case: Case, evidence: Detail) -> Record:
-    """Convert a test result to a record; the record carries the result in its figures."""
-    settled = result.details.get("measured", True) or result.status is TestStatus.SKIPPED
-    outcome = _BACK[result.status] if settled else Outcome.NOT_MEASURED
+def result_of_error(test: str, error: Exception, seconds: float = 0.0) -> TestResult:
+    """The result of a user's test that raised after so long."""
+    status, reason = TestStatus.ERROR, f"{type(error).__name__}: {error}"
+    if isinstance(error, NothingMeasuredError):
+        status, reason = _status_of_fault(getattr(error, "fault", None), error.message)
+    latency = round(1000 * seconds, 1)
+    return TestResult(test_name=test, status=status, latency_ms=latency, error=reason, details={"measured": False})
+
+
+def _status_of_fault(fault: Fault | None, reason: str) -> tuple[TestStatus, str]:
+    if fault is not None and fault.kind is FaultKind.RATE_LIMITED:
+        return TestStatus.FAILED, f"rate limited: {reason}"
+    if fault is not None and fault.kind in (FaultKind.UNKNOWN_MODEL, FaultKind.UNSUPPORTED):
+        return TestStatus.SKIPPED, f"model not supported: {reason}"
+    return TestStatus.ERROR, reason
+
+
+def trouble_in(exchange: Exchange) -> str:
+    """The error that a server hides in an answer with status 200: an error object, a web page, the end of a stream."""
+    if exchange.fault is not None:
+        return ""
+    reply = read_reply(exchange)
+    for one in reply.irregularities:
+        if one.code == "stream.error_inside":
+            return f"the stream ends in an error: {one.evidence}"
+    if reply.readable or not reply.irregularities or reply.irregularities[-1].rule.startswith(_SHAPES):
+        return ""
+    return reply.irregularities[-1].evidence
+
+
+def record_of(results: Mapping[str, TestResult], case: Case, evidence: Detail) -> Record:
+    """Convert the results of a case to a record, which carries them in its figures."""
+    outcome, reason = Outcome.PASSED, ""
+    for result in results.values():
+        settled = result.details.get("measured", True) or result.status is TestStatus.SKIPPED
+        one = _BACK[result.status] if settled else Outcome.NOT_MEASURED
+        # What was not measured is asked again when the run goes on, so it speaks for all of a case.
+        if outcome is Outcome.PASSED or one is Outcome.NOT_MEASURED:
+            outcome, reason = one, result.error or ""
     return Record(
         case=case.key,
         endpoint=case.endpoint,
         model=case.model,
         outcome=outcome,
-        reason=result.error or "",
+        reason=reason,
         skip=SkipKind.NOT_APPLICABLE if outcome is Outcome.SKIPPED else None,
         at=time.time(),
         probe=ProbeFacts(probe=case.probe or "", iteration=1),
-        detail=msgspec.structs.replace(evidence, figures={"result": msgspec.to_builtins(result)}),
+        detail=msgspec.structs.replace(evidence, figures={"results": msgspec.to_builtins(dict(results))}),
     )
 
 
-def result_in(record: Record) -> TestResult:
-    """The test result in a record; a case that was never asked has only a reason."""
-    carried = record.detail.figures.get("result")
-    if carried is not None:
-        return msgspec.convert(carried, TestResult)
-    return result_of(record, record.probe.probe if record.probe else "")
+def results_in(record: Record, tests: Sequence[str]) -> dict[str, TestResult]:
+    """The test results in a record; a case that was never asked has only a reason, for each of its `tests`."""
+    figures = record.detail.figures
+    if "results" in figures:
+        return msgspec.convert(figures["results"], dict[str, TestResult])
+    if "result" in figures:  # version 0.1
+        one = msgspec.convert(figures["result"], TestResult)
+        return {one.test_name: one}
+    probe = record.probe.probe if record.probe else ""
+    return {test: result_of(record, test) for test in ([probe] if probe in tests else tests)}
 
 
-def _milliseconds(exchange: Exchange) -> float:
-    return 1000 * (exchange.seconds or 0.0)
+def _milliseconds(exchange: Exchange, end: float) -> float:
+    """The time of the last attempt; one that was given up lasted until the test ended."""
+    seconds = exchange.seconds
+    if seconds is None and exchange.attempts:
+        seconds = max(0.0, end - exchange.last.started_at)
+    return 1000 * (seconds or 0.0)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+import inspect
+import time
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,10 +13,9 @@ import msgspec
 
 from llm_tool_calling_tester import config
 from llm_tool_calling_tester.models import ChatCompletionRequest, TestResult
-from llm_tool_calling_tester.statuses import result_of
+from llm_tool_calling_tester.statuses import RequestFailedError, result_of, result_of_error, trouble_in
 from toolcert.api.endpoint import Endpoint
 from toolcert.core.cases import Case
-from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.exchanges import Attempt, OnAttempt
 from toolcert.core.records import Detail
 from toolcert.core.replies import Reply
@@ -27,6 +29,7 @@ from toolcert.probes.calling.parallel import MultiTool
 from toolcert.probes.calling.result_use import ResultUse
 from toolcert.probes.format.json_mode import JsonMode
 from toolcert.probes.format.streamed_call import Streaming
+from toolcert.probes.oracle import said
 from toolcert.probes.run.live_conversation import ProbeWork
 from toolcert.protocol.reply import read_reply
 
@@ -39,20 +42,22 @@ class ModelTester:
 
     def __init__(
         self,
-        api_url: str = config.API_BASE_URL,
+        api_url: str | None = None,
         *,
         api_key: str | None = None,
-        timeout: float = config.REQUEST_TIMEOUT,
-        max_workers: int = config.MAX_WORKERS,
+        timeout: float | None = None,
+        max_workers: int | None = None,
     ) -> None:
+        """What is not given comes from the environment, as for the command."""
+        self.max_workers: int = max_workers or config.MAX_WORKERS
         self.endpoint = Endpoint(
-            api_url,
+            api_url or config.API_BASE_URL,
             name=NAME,
             api_key=api_key,
             key_env=config.API_KEY_VARIABLE,
-            timeout=timeout,
+            timeout=timeout or config.REQUEST_TIMEOUT,
             retries=config.MAX_RETRIES,
-            concurrency=max_workers,
+            concurrency=self.max_workers,
         )
         self.evidence: dict[tuple[str, str], Detail] = {}
         """Exchanges by model and test, until the runner collects them."""
@@ -64,7 +69,8 @@ class ModelTester:
     def session(self) -> EndpointSession:
         """The open endpoint; opened at first use."""
         if self._session is None:
-            policy = RetryPolicy(retries=config.MAX_RETRIES, timeout_retries=config.MAX_RETRIES)
+            retries = config.MAX_RETRIES
+            policy = RetryPolicy(retries=retries, timeout_retries=retries, base=config.RETRY_DELAY)
             self._session = open_endpoint(self.endpoint.spec, self.endpoint.key, policy=policy)
         return self._session
 
@@ -87,7 +93,9 @@ class ModelTester:
         body = request if isinstance(request, dict) else msgspec.to_builtins(request)
         exchange = await self.session.ask(Request(body=body))
         if exchange.fault is not None:
-            raise NothingMeasuredError(exchange.fault.message)
+            raise RequestFailedError(said(exchange.fault), exchange.fault)
+        if trouble := trouble_in(exchange):
+            raise RequestFailedError(trouble)
         if exchange.event_stream:
             return self._stream_response(read_reply(exchange))
         answer: dict[str, Any] = msgspec.json.decode(exchange.payload)
@@ -117,14 +125,50 @@ class ModelTester:
         """A complete valid call from the chunks of a stream."""
         return await self._probe("streaming_tool_calls", Streaming(CITY), model)
 
-    async def run_all_tests(self, model: str, tests: Sequence[str] | None = None) -> dict[str, TestResult]:
-        """Every test with a weight, one after another."""
+    async def run_all_tests(
+        self,
+        model: str,
+        owned_by: str = "",  # noqa: ARG002 - the older tool passes it
+        *,
+        tests: Sequence[str] | None = None,
+    ) -> dict[str, TestResult]:
+        """Every test with a weight, one after another; an override may run others, and `run_tests` calls it."""
         return {name: await self.run_test(name, model) for name in tests or config.AUTONOMOUS_AGENT_WEIGHTS}
 
+    @property
+    def has_own_order(self) -> bool:
+        """Whether a subclass overrides `run_all_tests`."""
+        return type(self).run_all_tests is not ModelTester.run_all_tests
+
+    async def run_overridden(self, model: str, owned_by: str = "") -> dict[str, TestResult]:
+        """The results of a user's `run_all_tests`; what it raises becomes the error of every test of this model."""
+        given = [owned_by] if "owned_by" in inspect.signature(self.run_all_tests).parameters else []
+        began = time.monotonic()
+        try:
+            found: Any = self.run_all_tests(model, *given)
+            found = await found if inspect.isawaitable(found) else found
+            results = found if isinstance(found, Mapping) else {one.test_name: one for one in found}
+            return {name: _checked(name, one) for name, one in results.items()}
+        except Exception as error:  # noqa: BLE001 - a user's code may raise anything; the other models go on
+            seconds = time.monotonic() - began
+            return {name: result_of_error(name, error, seconds) for name in config.AUTONOMOUS_AGENT_WEIGHTS}
+
     async def run_test(self, name: str, model: str) -> TestResult:
-        """One test by its name: the method `test_NAME`."""
-        method: Callable[[str], Awaitable[TestResult]] = getattr(self, f"test_{name}")
-        return await method(model)
+        """One test by its name: the method `test_NAME`; what a user's method raises is the test's error."""
+        if config.DELAY_BETWEEN_TESTS:
+            await asyncio.sleep(config.DELAY_BETWEEN_TESTS)
+        method: Any = getattr(self, f"test_{name}", None)
+        if method is None:
+            return result_of_error(name, AttributeError(f"there is no method test_{name}"))
+        if getattr(method, "__func__", None) is getattr(ModelTester, f"test_{name}", None):
+            result: TestResult = await method(model)  # an exception in here is our bug, and surfaces as one
+            return result
+        began = time.monotonic()
+        try:
+            found = method(model)
+            return _checked(name, await found if inspect.isawaitable(found) else found)
+        except Exception as error:  # noqa: BLE001 - a user's code may raise anything; the other tests go on
+            return result_of_error(name, error, time.monotonic() - began)
 
     async def _probe(self, test: str, probe: Probe, model: str) -> TestResult:
         case = Case(key=f"{NAME}/{model}/{test}", endpoint=NAME, model=model, probe=probe.name, iteration=1)
@@ -136,3 +180,9 @@ class ModelTester:
 
 def _nobody(_attempt: Attempt) -> None:
     """Ignore the attempt."""
+
+
+def _checked(name: str, result: object) -> TestResult:
+    if isinstance(result, TestResult):
+        return result
+    return result_of_error(name, TypeError(f"test_{name} returned {type(result).__name__}, not a TestResult"))

@@ -27,8 +27,8 @@ stream.cut stream.args_truncated stream.index_missing stream.index_shared stream
 stream.name_repeated stream.differs stream.error_inside stream.usage_missing stream.usage_nonstandard stream.framing
 stream.one_piece reasoning.only reasoning.leaked reasoning.required_back
 history.null_content history.malformed_500 history.wrong_id_accepted result.ignored result.repeat_call result.partial
-json.fenced json.invalid json.ignored usage.arithmetic usage.prompt_tokens_differ identity.model_differs
-model.unknown_accepted nondeterministic text.degenerate text.special_tokens args.altered
+json.fenced json.invalid json.ignored json.other_values usage.arithmetic usage.prompt_tokens_differ
+identity.model_differs model.unknown_accepted nondeterministic text.degenerate text.special_tokens args.altered
 transport.connect transport.tls transport.timeout transport.reset transport.rate_limited transport.server_error
 transport.auth transport.oversized
 """

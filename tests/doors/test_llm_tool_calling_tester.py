@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -20,7 +22,7 @@ from llm_tool_calling_tester import ModelTester, ModelTestRunner, TestResult, Te
 from llm_tool_calling_tester.main import cli
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from support.walking import blocks, replaced
-from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.errors import ConfigurationError, NothingMeasuredError, UsageError
 from toolcert.core.targets import ModelInfo
 from toolcert.simulate import Vendor
 from toolcert.simulate.persona import MALFORMED, SCORING
@@ -139,9 +141,165 @@ def test_malformed_answers_appear_with_a_verdict(folder: Path) -> None:
         run(vendor.url)
     found = results(folder)
     assert set(found) == set(MALFORMED)
-    for one in found.values():
-        assert {result["status"] for result in one["tests"].values()} == {"failed"}
+    for model, one in found.items():
+        status = "error" if model in ("html-page", "error-200") else "failed"
+        assert {result["status"] for result in one["tests"].values()} == {status}
         assert all(result["error"] for result in one["tests"].values())
+
+
+HIDDEN = {
+    "error-200": ("basic_tool_calling", "status 200 with an error: "),
+    "html-page": ("basic_tool_calling", "the body is HTML or XML: "),
+    "fault:stream.error_inside": ("streaming_tool_calls", "Internal error during generation."),
+}
+
+
+@pytest.mark.parametrize(("model", "test", "message"), [(model, *told) for model, told in HIDDEN.items()])
+async def test_an_error_inside_a_200_is_an_error_with_its_message(model: str, test: str, message: str) -> None:
+    """An upstream error, a web page, an error in mid-stream: for the five tests and for `chat_completion`."""
+    with Vendor(models=[model]) as vendor:
+        async with ModelTester(vendor.url) as tester:
+            result = await tester.run_test(test, model)
+            body = {
+                "model": model,
+                "messages": [{"role": "user", "content": "Weather in Tokyo?"}],
+                "tools": door.get_test_tools(),
+                "stream": test.startswith("streaming"),
+            }
+            with pytest.raises(NothingMeasuredError, match=re.escape(message)):
+                await tester.chat_completion(body)
+    assert result.status is TestStatus.ERROR
+    assert message in str(result.error)
+
+
+def test_nothing_but_429s_is_exit_code_3(folder: Path) -> None:
+    busy = refusal(429, "slow down")._replace(headers={"Retry-After": "0"})
+    with one_model(lambda _: busy) as server:
+        done = program("llm_tool_calling_tester", "--api-url", server.url)
+    assert done.returncode == 3
+    assert "nothing could be measured: rate limited" in done.stderr
+    assert {test["status"] for test in results(folder)["m"]["tests"].values()} == {"failed"}
+
+
+def test_json_with_other_values_passes_with_a_warning(folder: Path) -> None:
+    """As the text says: valid JSON with all required fields."""
+    with Vendor(models=["fault:json.other_values"]) as vendor:
+        said = run(vendor.url).stdout
+    test = results(folder)["fault:json.other_values"]["tests"]["json_mode"]
+    assert (test["status"], test["error"]) == ("passed", None)
+    assert test["details"]["findings"] == ["json.other_values"]
+    assert "json_mode: json.other_values" in said
+
+
+@pytest.mark.parametrize("content", ['{"name": "Ann", "age": 7}', "[1]", '{"name": "Ann", ', "Ann, 7, Rome"])
+def test_json_without_a_required_field_fails(content: str, folder: Path) -> None:
+    with one_model(lambda _: completion(content)) as server:
+        run(server.url)
+    assert results(folder)["m"]["tests"]["json_mode"]["status"] == "failed"
+
+
+async def test_timed_out_tests_have_the_time_that_they_took() -> None:
+    class MyTester(ModelTester):
+        async def test_mine(self, model: str) -> TestResult:
+            await self.chat_completion({"model": model, "messages": [{"role": "user", "content": "Hi"}]})
+            raise AssertionError("there is no answer")
+
+    with one_model(lambda _: completion("late")._replace(delay=0.6)) as server:
+        async with MyTester(server.url, timeout=0.15) as tester:
+            for name in ("basic_tool_calling", "mine"):
+                result = await tester.run_test(name, "m")
+                assert result.status is TestStatus.ERROR
+                assert result.latency_ms >= 140
+
+
+def test_the_tester_and_the_runner_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ModelTester().endpoint.spec.base_url == "http://localhost:8317/v1"
+    monkeypatch.setenv("MODEL_TESTER_API_URL", "http://one.example/v1")
+    monkeypatch.setenv("MODEL_TESTER_TIMEOUT", "7.5")
+    monkeypatch.setenv("MODEL_TESTER_MAX_WORKERS", "3")
+    for tester in (ModelTester(), ModelTestRunner().tester):
+        spec = tester.endpoint.spec
+        assert (spec.base_url, spec.timeouts.total, spec.concurrency) == ("http://one.example/v1", 7.5, 3)
+    assert (ModelTestRunner().max_workers, config.TIMEOUT_SECONDS, config.API_BASE_URL) == (3, 7.5, spec.base_url)
+    assert ModelTester("http://two.example/v1", max_workers=2).endpoint.spec.concurrency == 2
+    monkeypatch.setenv("MODEL_TESTER_MAX_WORKERS", "many")
+    with pytest.raises(ConfigurationError, match="MODEL_TESTER_MAX_WORKERS is 'many'"):
+        ModelTester()
+
+
+def test_the_settings_of_the_text_exist_as_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries and rate limits work; the database is used by nobody."""
+    names = "MAX_RETRIES RETRY_DELAY DELAY_BETWEEN_TESTS DB_HOST DB_PORT DB_NAME DB_USER DB_PASSWORD OUTPUT_DIR"
+    assert all(hasattr(config, name) for name in names.split())
+    assert not hasattr(config, "DB_COLOUR")
+    monkeypatch.setenv("MODEL_TESTER_DB_HOST", "db.example")
+    assert config.DB_HOST == "db.example"
+    monkeypatch.setattr(config, "RETRY_DELAY", 0.25)
+    assert ModelTester().session.policy.base == 0.25
+
+
+async def test_a_delay_between_tests_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "DELAY_BETWEEN_TESTS", 0.2)
+    with Vendor(models=["faithful"]) as vendor:
+        async with ModelTester(vendor.url) as tester:
+            began = time.monotonic()
+            await tester.run_all_tests("faithful", tests=["basic_tool_calling", "json_mode"])
+    assert time.monotonic() - began >= 0.4
+
+
+def test_two_runs_in_one_second_have_two_reports(folder: Path) -> None:
+    runner = ModelTestRunner("http://127.0.0.1:9")
+    paths = {runner.save_json_report([]) for _ in range(12)}
+    assert len(paths) == 12
+    assert all(json.loads(path.read_text())["results"] == [] for path in paths)
+
+
+def test_two_runs_at_the_same_time_do_not_disturb_each_other(folder: Path) -> None:
+    with Vendor(models=["faithful"], latency=0.3) as vendor:
+        command = [sys.executable, "-m", "llm_tool_calling_tester", "--api-url", vendor.url]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+        outputs = [process.communicate(timeout=60) for process in running]
+    assert [process.returncode for process in running] == [0, 0], outputs
+    reports = [json.loads(path.read_text()) for path in (folder / "output").glob("*.json")]
+    assert [one["results"][0]["overall_score"] for one in reports] == [100.0, 100.0]
+
+
+def test_a_run_without_models_replaces_nothing(folder: Path) -> None:
+    """Neither the report of the same second nor an unfinished run."""
+    with Vendor(models=["faithful"]) as vendor:
+        run(vendor.url)
+        (manifest,) = (folder / "output/runs").glob("*/manifest.json")
+        content = json.loads(manifest.read_text())
+        del content["finished_at"]
+        manifest.write_text(json.dumps(content))
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        with pytest.raises(UsageError, match="none of the 1 listed models"):
+            run(vendor.url, "--filter", "nothing")
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are interrupted otherwise there")
+def test_after_an_interruption_what_was_never_asked_is_not_tested(folder: Path) -> None:
+    with Vendor(models={f"model-{number}": "faithful" for number in range(6)}, latency=0.3) as vendor:
+        command = [sys.executable, "-m", "llm_tool_calling_tester", "--api-url", vendor.url, "--max-workers", "1"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while vendor.requests.count() < 4:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert re.search(r"Interrupted; \d+ tests left. The same command goes on within a day.", errors)
+        last = results(folder)["model-5"]["tests"].values()
+        assert {(one["status"], one["error"]) for one in last} == {
+            ("skipped", "not tested: the run was interrupted before")
+        }
+        assert "not tested" in said
+        for path in (folder / "output").glob("*.json"):
+            path.unlink()
+        asked = vendor.requests.count()
+        run(vendor.url)
+        assert vendor.requests.count() - asked < 6 * 6
+    assert {one["overall_score"] for one in results(folder).values()} == {100.0}
 
 
 def test_a_strict_server_sees_no_tool_choice_without_tools(folder: Path) -> None:
@@ -429,6 +587,108 @@ async def test_a_test_is_added_by_a_method_and_a_weight(
     assert "politeness" in runner.generate_summary([one]).test_statistics
 
 
+async def test_a_users_test_that_meets_a_sick_model_gives_an_error_for_that_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It never ends the run: not by an answer without choices, a status, its own bug, or a missing method."""
+
+    class MyTester(ModelTester):
+        async def test_mine(self, model: str) -> TestResult:
+            answer = await self.chat_completion({"model": model, "messages": [{"role": "user", "content": "Hi"}]})
+            status = TestStatus.PASSED if answer["choices"][0]["message"]["content"] else TestStatus.FAILED
+            return TestResult(test_name="mine", status=status)
+
+        def test_odd(self, model: str) -> str:
+            return f"{model} is fine"
+
+    weights = {"mine": 100, "odd": 10, "forgotten": 10}
+    monkeypatch.setattr(config, "AUTONOMOUS_AGENT_WEIGHTS", weights)
+    told = {
+        "faithful": ("passed", "None"),
+        "no-choices": ("error", "IndexError"),
+        "error-200": ("error", "status 200 with an error"),
+        "fault:transport.server_error": ("error", "500"),
+        "fault:transport.rate_limited": ("failed", "rate limited"),
+    }
+    with Vendor(models=[*told]) as vendor:
+        runner = ModelTestRunner(tester=MyTester(vendor.url))
+        async with runner.tester:
+            found = await runner.run_tests()
+    assert {one.model_id for one in found} == set(told)
+    for one in found:
+        status, error = told[one.model_id]
+        assert one.tests["mine"].status == status
+        assert error in str(one.tests["mine"].error)
+        assert one.tests["odd"].error == "TypeError: test_odd returned str, not a TestResult"
+        assert one.tests["forgotten"].error == "AttributeError: there is no method test_forgotten"
+
+
+def mine(status: TestStatus = TestStatus.PASSED) -> TestResult:
+    return TestResult(test_name="mine", status=status)
+
+
+class Overriding(ModelTester):
+    """As the text says: the new test is added in `run_all_tests`."""
+
+    async def run_all_tests(self, model: str) -> dict[str, TestResult]:  # type: ignore[override]  # as users write it
+        found = await super().run_all_tests(model)
+        if model == "sick":
+            raise ValueError("this model is sick")
+        return {**found, "mine": mine()}
+
+
+class WithOwner(ModelTester):
+    """As the older package has it."""
+
+    async def run_all_tests(self, model: str, owned_by: str) -> dict[str, TestResult]:  # type: ignore[override]
+        assert owned_by == "simulated"
+        return {**await super().run_all_tests(model, owned_by), "mine": mine()}
+
+
+class Plain(ModelTester):
+    """Neither a coroutine nor a dictionary."""
+
+    def run_all_tests(self, model: str) -> list[TestResult]:  # type: ignore[override]
+        return [mine(), TestResult(test_name="basic_tool_calling", status=TestStatus.PASSED, details={"id": model})]
+
+
+@pytest.mark.parametrize("kind", [Overriding, WithOwner, Plain])
+async def test_an_override_of_run_all_tests_is_called_by_run_tests(
+    kind: type[ModelTester], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Vendor(models={"faithful": "faithful", "sick": "faithful"}) as vendor:
+        runner = ModelTestRunner(tester=kind(vendor.url))
+        async with runner.tester:
+            one, other = await runner.run_tests()
+            again = await runner.test_model(ModelInfo(id="faithful", owned_by="simulated"))
+    assert one.tests["mine"].status is again.tests["mine"].status is TestStatus.PASSED
+    assert one.overall_score == (25.0 if kind is Plain else 100.0)
+    if kind is Overriding:
+        assert {test.error for test in other.tests.values()} == {"ValueError: this model is sick"}
+    runner.print_console_summary([one, other])
+    assert "✅ mine" in capsys.readouterr().out
+    assert runner.generate_summary([one, other]).test_statistics["mine"]["passed"] == (1 if kind is Overriding else 2)
+
+
+async def test_the_weight_of_a_test_that_run_all_tests_adds_counts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(config.AUTONOMOUS_AGENT_WEIGHTS, "mine", 100)
+    with Vendor(models=["score-90"]) as vendor:
+
+        class Weighted(ModelTester):
+            async def test_mine(self, model: str) -> TestResult:
+                return mine(TestStatus.PASSED if model == "score-90" else TestStatus.FAILED)
+
+            async def run_all_tests(self, model: str) -> dict[str, TestResult]:  # type: ignore[override]
+                return {**await super().run_all_tests(model), "mine": await self.test_mine(model)}
+
+        runner = ModelTestRunner(tester=Weighted(vendor.url))
+        async with runner.tester:
+            (one,) = await runner.run_tests()
+    assert one.overall_score == 95.0
+
+
 async def test_the_documented_way_to_add_a_test_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (snippet,) = blocks(PAGE.read_text("utf-8"), "python")
     monkeypatch.setattr(config, "AUTONOMOUS_AGENT_WEIGHTS", {**config.AUTONOMOUS_AGENT_WEIGHTS})
@@ -444,7 +704,8 @@ async def test_the_documented_way_to_add_a_test_works(folder: Path, monkeypatch:
 def test_what_was_not_measured_is_asked_again_when_a_run_is_gone_on_with(folder: Path) -> None:
     with Vendor(models=["faithful"]) as vendor:
         vendor.outage("429", retry_after=0, model="faithful")
-        run(vendor.url, "--quick", "--output-dir", "out")
+        with pytest.raises(NothingMeasuredError):
+            run(vendor.url, "--quick", "--output-dir", "out")
         assert report(folder, "out")["results"][0]["tests"]["basic_tool_calling"]["status"] == "failed"
         vendor.restore()
         (manifest,) = (folder / "out/runs").glob("*/manifest.json")

@@ -50,6 +50,7 @@ async def test_the_probe_of_a_fault_names_it(vendor: Vendor, fault: object) -> N
         ("fault:parallel.merged", "parallel", CellState.FAILED),
         ("fault:finish.truncation_hidden", "max_tokens_cut", CellState.FAILED),
         ("fault:json.fenced", "json_object", CellState.FAILED),
+        ("fault:json.other_values", "json_object", CellState.FAILED),
         ("fault:json.ignored", "json_schema", CellState.FAILED),
         ("fault:stream.cut", "streaming", CellState.FAILED),
         ("fault:args.escaped", "unicode_args", CellState.PASSED),

@@ -489,8 +489,8 @@ def asks_for_place(text: str) -> bool:
 # ----------------------------------------------------------------------------------------------------- JSON
 
 
-def fault_of_json(text: str, wanted: Mapping[str, Any]) -> str:
-    """What is wrong with a text that must be bare JSON with these values; empty when nothing is.
+def fault_of_json(text: str, wanted: Mapping[str, Any], *, values: bool = True) -> str:
+    """What is wrong with a text that must be bare JSON with these values, or just these fields; empty when nothing is.
 
     A number may come as text and a text in other letter case: the mode promises JSON, not types.
     """
@@ -500,7 +500,8 @@ def fault_of_json(text: str, wanted: Mapping[str, Any]) -> str:
         return "the answer is not JSON"
     if not isinstance(value, dict):
         return "the answer is JSON, but not an object"
-    wrong = [key for key, expected in wanted.items() if not _same_value(value.get(key), expected)]
+    same = _same_value if values else lambda given, _: given is not None
+    wrong = [key for key, expected in wanted.items() if not same(value.get(key), expected)]
     return f"wrong or missing in the JSON: {', '.join(wrong)}" if wrong else ""
 
 

@@ -11,7 +11,7 @@ from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import Request
 from toolcert.core.schema import SchemaJudge
-from toolcert.diagnose.checks.registry import Evidence, View, When, check
+from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"\w*[ \t]*\r?\n?")
@@ -57,6 +57,17 @@ WHITESPACE = FindingKind(
     "only thing that the grammar always allows.",
     remedy="Say in the prompt that JSON is wanted and in which form; set a limit of tokens. On a server of your own, "
     "use a grammar that limits white space.",
+)
+
+declare(
+    FindingKind(
+        code="json.other_values",
+        severity=Severity.WARNING,
+        title="The JSON has the fields that were asked for, with other values.",
+        meaning="The form can be relied on. What stands in it was made up or copied wrongly.",
+        cause="The model is too weak to copy, or constrained decoding forces it into words that it did not mean.",
+        remedy="Check values that matter against their source, or choose a stronger model.",
+    )
 )
 
 

@@ -31,7 +31,10 @@ def judge_person(turn: Turn, person: JsonObject) -> ProbeResult:
     if turn.text.lstrip().startswith("```"):
         return failed("wraps JSON in a Markdown fence", finding("json.fenced", turn.text, turn=turn.index))
     fault = fault_of_json(turn.text, person)
-    return failed(fault) if fault else passed()
+    if not fault:
+        return passed()
+    other = fault_of_json(turn.text, person, values=False) == ""
+    return failed(fault, *([finding("json.other_values", turn.text, turn=turn.index)] if other else ()))
 
 
 @probe

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from toolcert.core.values import JsonObject
 from toolcert.simulate.brain.dialogue import as_json
 from toolcert.simulate.faults.base import Stage, fault, finish, message
@@ -39,6 +41,16 @@ def ignored(body: JsonObject, _ask: Ask) -> JsonObject:
     """Answers in prose where JSON was wanted."""
     if _is_json(body):
         message(body)["content"] = "Sure! The person you describe is called Ada, is in her thirties and lives up north."
+    return body
+
+
+@fault("json.other_values", Stage.BODY, JSON_OBJECT, probe="json_object")
+def other_values(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Gives the fields that were asked for, with other values."""
+    value = as_json(message(body).get("content") or "")
+    if isinstance(value, dict):
+        changed = {name: one + 1 if isinstance(one, int) else f"no {one}" for name, one in value.items()}
+        message(body)["content"] = json.dumps(changed)
     return body
 
 
