@@ -94,7 +94,7 @@ def test_drift_states_its_budget_and_finds_the_sag_but_not_the_transport_outage(
 def test_each_view_speaks_json(history: str, view: str) -> None:
     result = toolcert("history", view, "--history", history, "--json", "-")
     document = json.loads(result.stdout)
-    assert document["format"] == "toolcert.history/1"
+    assert document["format"] == "toolcert.history/2"
     assert {model["model"] for model in document["history"]["models"]} == set(TELLING)
     assert document["history"]["models"][0]["days"][0]["calling"] == {"k": 50, "n": 50}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from toolcert.core.statistics import Rate
-from toolcert.history.changes import ChangeKind, latest_changes, outages
+from toolcert.history.changes import ChangeKind, latest_changes, outages, recent_changes
 from toolcert.history.csv_import import import_csv
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory, histories
 from toolcert.history.drift import Metric, find_drift, walk_range
@@ -54,18 +56,59 @@ def test_nine_of_ten_is_working_the_threshold_included() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "kind"),
     [
-        ((10, 10), (0, 0), ChangeKind.NEWLY_BROKEN),
-        ((0, 0), (10, 10), ChangeKind.NEWLY_WORKING),
-        ((10, 10), (10, 0), ChangeKind.STOPPED_HANDLING),
-        ((10, 10), (8, 8), ChangeKind.BECAME_UNRELIABLE),
-        ((8, 8), (10, 10), ChangeKind.BECAME_RELIABLE),
-        ((10, 0), (10, 5), ChangeKind.BEGAN_HANDLING),
+        ((50, 50), (0, 0), ChangeKind.NEWLY_BROKEN),
+        ((0, 0), (50, 50), ChangeKind.NEWLY_WORKING),
+        ((50, 50), (50, 0), ChangeKind.STOPPED_HANDLING),
+        ((50, 50), (40, 40), ChangeKind.BECAME_UNRELIABLE),
+        ((40, 40), (50, 50), ChangeKind.BECAME_RELIABLE),
+        ((50, 0), (50, 25), ChangeKind.BEGAN_HANDLING),
     ],
 )
 def test_a_change_is_named(before: tuple[int, int], after: tuple[int, int], kind: ChangeKind) -> None:
-    found = histories([seen("2026-01-01", *before), seen("2026-01-02", *after)], first="2026-01-01", last="2026-01-02")
-    (change,) = latest_changes(found, "2026-01-02")
+    days = [seen("2026-01-01", *before, n=50), seen("2026-01-02", *after, n=50)]
+    (change,) = latest_changes(histories(days, first="2026-01-01", last="2026-01-02"), "2026-01-02")
     assert change.kind is kind
+
+
+@pytest.mark.parametrize(("before", "after"), [((10, 10), (8, 8)), ((8, 8), (10, 10)), ((10, 0), (10, 2))])
+def test_what_chance_explains_is_no_news(before: tuple[int, int], after: tuple[int, int]) -> None:
+    found = histories([seen("2026-01-01", *before), seen("2026-01-02", *after)], first="2026-01-01", last="2026-01-02")
+    assert latest_changes(found, "2026-01-02") == []
+
+
+def course_of(counts: Sequence[int], n: int) -> list[ModelHistory]:
+    days = [date(2026, 1, 1) + timedelta(days=number) for number in range(len(counts))]
+    found = [seen(day.isoformat(), k, k, n=n) for day, k in zip(days, counts, strict=True)]
+    return histories(found, first=days[0].isoformat(), last=days[-1].isoformat())
+
+
+@pytest.mark.parametrize("n", [1, 5, 10])
+@pytest.mark.parametrize("rate", [0.7, 0.9])
+def test_a_model_that_stays_as_it_is_makes_no_news(rate: float, n: int) -> None:
+    """Its days go up and down; in 20 times 60 days no more changes are said than chance allows."""
+    said = 0
+    for seed in range(20):
+        chance = random.Random(seed)
+        found = course_of([sum(chance.random() < rate for _ in range(n)) for _ in range(60)], n)
+        statuses = [day.status for day in found[0].days]
+        assert len(set(statuses)) > 1
+        said += len(recent_changes(found, found[0].days[-1].day, 60))
+    assert said <= 0.01 * 20 * 60
+
+
+def test_a_real_loss_is_said_once_and_so_is_the_recovery() -> None:
+    found = course_of([10] * 14 + [6, 9, 6, 6, 5, 6, 6] + [10] * 14, 10)
+    changes = recent_changes(found, found[0].days[-1].day, 60)
+    assert [(change.kind, change.day) for change in reversed(changes)] == [
+        (ChangeKind.BECAME_UNRELIABLE, "2026-01-15"),
+        (ChangeKind.BECAME_RELIABLE, "2026-01-23"),
+    ]
+
+
+def test_with_one_try_a_day_a_break_is_said_when_it_is_proven() -> None:
+    found = course_of([1] * 14 + [0] * 5, 1)
+    [change] = recent_changes(found, found[0].days[-1].day, 60)
+    assert (change.kind, change.day) == (ChangeKind.NEWLY_BROKEN, "2026-01-17")
 
 
 def test_a_transport_outage_between_two_good_days_is_no_change() -> None:

@@ -58,13 +58,14 @@ def test_an_endpoint_that_is_down_is_one_note(tmp_path: Path) -> None:
 
 
 def test_the_height_of_a_bar_tells_the_state_without_colour() -> None:
-    """Full, two thirds, short, cut in two, base line, hatched, point."""
+    """Full, full with a gap, two thirds, short, cut in two, base line, hatched, point."""
     heights = {
         status: [float(number) for number in re.findall(r"v([\d.]+)", str(days_chart([status], [], "x")))]
         for status in DayStatus
     }
     assert heights == {
         DayStatus.WORKING: [24],
+        DayStatus.PARTIAL: [16, 4],
         DayStatus.UNRELIABLE: [16],
         DayStatus.CALLS_ONLY: [8],
         DayStatus.BROKEN: [10, 10],

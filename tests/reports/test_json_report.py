@@ -82,5 +82,5 @@ def test_half_a_surrogate_pair_does_not_stop_the_report() -> None:
 def test_a_history_satisfies_its_schema(tmp_path: Path) -> None:
     report = json.loads(history_json(made(tmp_path, TELLING)))
     Draft202012Validator(published("history")).validate(report)
-    assert report["format"] == "toolcert.history/1"
+    assert report["format"] == "toolcert.history/2"
     assert len(report["history"]["models"]) == len(TELLING)

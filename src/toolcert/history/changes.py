@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
+from toolcert.core.statistics import Rate
 from toolcert.core.values import Value
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory
+from toolcert.history.last_good import loss_p
 
-_GOOD = (DayStatus.WORKING, DayStatus.UNRELIABLE, DayStatus.CALLS_ONLY)
+_GOOD = (DayStatus.WORKING, DayStatus.PARTIAL, DayStatus.UNRELIABLE, DayStatus.CALLS_ONLY)
 _ASKED = (*_GOOD, DayStatus.BROKEN, DayStatus.NOT_SUPPORTED)
 """Statuses based on a measurement; outages and days without a run are skipped when days are compared."""
+
+
+WINDOW = 14
+"""Measured days that tell what a model was before."""
+STEADY = 5
+"""Good days in a row after which an error that came and went is over."""
+CHANCE = 0.005
+"""Largest probability, if nothing changed, at which a change is still said."""
 
 
 class ChangeKind(StrEnum):
@@ -21,6 +31,7 @@ class ChangeKind(StrEnum):
     NEWLY_BROKEN = "newly broken"
     NEWLY_WORKING = "newly working"
     RECOVERED = "back again"
+    BECAME_PARTIAL = "works in part"
     BECAME_UNRELIABLE = "became unreliable"
     STOPPED_HANDLING = "stopped using results"
     BECAME_RELIABLE = "became reliable"
@@ -34,6 +45,9 @@ class ChangeKind(StrEnum):
     def word(self) -> str:
         """How reports name it; the JSON value of RECOVERED stays as version 0.1 wrote it."""
         return "recovered" if self is ChangeKind.RECOVERED else self.value
+
+
+_LOSSES = (ChangeKind.NEWLY_BROKEN, ChangeKind.BECAME_UNRELIABLE, ChangeKind.STOPPED_HANDLING)
 
 
 class Change(Value):
@@ -70,6 +84,7 @@ class _Course:
         self.asked = [day for day in self.tested if day.status in _ASKED]
         self._tested_days = [day.day for day in self.tested]
         self._asked_days = [day.day for day in self.asked]
+        self.proven = _proven(history, self.asked)
 
     def last_tested(self, until: str) -> Day | None:
         place = bisect_right(self._tested_days, until)
@@ -119,27 +134,68 @@ def _change(course: _Course, run_day: str, day_before: str | None, absent: Chang
     if len(asked) == 1:
         new = day_before is not None and history.first_seen == run_day
         return _made(history, ChangeKind.NEW_MODEL, None, asked[-1]) if new else None
-    kind = _kind(asked[-2], asked[-1])
-    return None if kind is None else _made(history, kind, asked[-2], asked[-1])
+    return course.proven.get(run_day)
 
 
-def _kind(before: Day, after: Day) -> ChangeKind | None:
-    if after.status is DayStatus.BROKEN:
-        return ChangeKind.NEWLY_BROKEN if before.status in _GOOD else None
-    if after.status not in _GOOD:
+def _proven(history: ModelHistory, asked: Sequence[Day]) -> dict[str, Change]:
+    """The changes by day, each on the first day on which chance no longer explains it.
+
+    A model near the threshold has good and bad days. They change its status of the day and are no news: a status is
+    left only when the days of another one in a row differ from the days since the last change by more than chance.
+    """
+    found: dict[str, Change] = {}
+    status, steady, streak = None, list[Day](), list[Day]()
+    for day in asked:
+        if status is None or day.status is status:
+            status = day.status
+            steady, streak = [*steady, *streak, day][-WINDOW:], []
+            continue
+        if streak and streak[-1].status is not day.status:
+            steady, streak = [*steady, *streak][-WINDOW:], []
+        streak.append(day)
+        kind = _kind(status, day.status)
+        if kind is None or _shown(kind, steady, streak):
+            if kind is not None:
+                found[day.day] = _made(history, kind, steady[-1], day)
+            status, steady, streak = day.status, streak, []
+    return found
+
+
+def _shown(kind: ChangeKind, before: Sequence[Day], after: Sequence[Day]) -> bool:
+    """Whether the days of a new status differ from those before by more than chance."""
+    if kind is ChangeKind.BECAME_PARTIAL:
+        # What caps a day was reproduced on that day; a fault that comes and goes is news when it is first seen.
+        return not any(day.status is DayStatus.PARTIAL for day in before)
+    if kind is ChangeKind.BECAME_RELIABLE and any(day.status is DayStatus.PARTIAL for day in before):
+        return len(after) >= STEADY
+    measures: tuple[Callable[[Day], Rate], ...] = (lambda day: day.calling, lambda day: day.handling)
+    tables = [(sum(map(read, before), Rate()), sum(map(read, after), Rate())) for read in measures]
+    known = [(old, new) for old, new in tables if old.n and new.n]
+    if kind not in _LOSSES:
+        known = [(_misses(old), _misses(new)) for old, new in known]
+    return not known or loss_p(known) <= CHANCE
+
+
+def _misses(rate: Rate) -> Rate:
+    return Rate(k=rate.n - rate.k, n=rate.n)
+
+
+def _kind(before: DayStatus, after: DayStatus) -> ChangeKind | None:
+    if after is DayStatus.BROKEN:
+        return ChangeKind.NEWLY_BROKEN if before in _GOOD else None
+    if after not in _GOOD:
         return None
-    if before.status not in _GOOD:
+    if before not in _GOOD:
         # BROKEN implies that the model worked once, so working now is a recovery.
-        return ChangeKind.RECOVERED if before.status is DayStatus.BROKEN else ChangeKind.NEWLY_WORKING
-    if after.status is before.status:
-        return None
-    if before.status is DayStatus.CALLS_ONLY and after.status is DayStatus.UNRELIABLE:
+        return ChangeKind.RECOVERED if before is DayStatus.BROKEN else ChangeKind.NEWLY_WORKING
+    if before is DayStatus.CALLS_ONLY and after is DayStatus.UNRELIABLE:
         return ChangeKind.BEGAN_HANDLING
     return {
         DayStatus.WORKING: ChangeKind.BECAME_RELIABLE,
+        DayStatus.PARTIAL: ChangeKind.BECAME_PARTIAL,
         DayStatus.UNRELIABLE: ChangeKind.BECAME_UNRELIABLE,
         DayStatus.CALLS_ONLY: ChangeKind.STOPPED_HANDLING,
-    }[after.status]
+    }[after]
 
 
 def _made(history: ModelHistory, kind: ChangeKind, before: Day | None, after: Day | None) -> Change:

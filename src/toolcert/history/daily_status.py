@@ -7,9 +7,12 @@ from datetime import date, timedelta
 from enum import StrEnum
 from statistics import median
 
+import msgspec
+
 from toolcert.core.statistics import PROBE_THRESHOLD, Rate, reaches
 from toolcert.core.values import Value
-from toolcert.history.observation import Observation, Span
+from toolcert.core.verdict import Word
+from toolcert.history.observation import Observation, Shortcomings, Span
 
 
 class DayStatus(StrEnum):
@@ -17,6 +20,8 @@ class DayStatus(StrEnum):
 
     WORKING = "working"
     """Calls tools and uses their results at least as often as the threshold asks."""
+    PARTIAL = "partial"
+    """Does both, but something else that was asked for does not work, or an error was reproduced."""
     UNRELIABLE = "unreliable"
     """Does both, but less often than the threshold asks."""
     CALLS_ONLY = "calls_only"
@@ -72,8 +77,11 @@ def histories(
     last: str,
     threshold: float = PROBE_THRESHOLD,
     spans: Mapping[tuple[str, str], Span] | None = None,
+    shortcomings: Mapping[tuple[str, str, str], Shortcomings] | None = None,
 ) -> list[ModelHistory]:
     """The history of every model between two days.
+
+    `observations` are those of one probe. `shortcomings` tell what the others say against a day that looks good.
 
     A model counts as broken only if it worked before. `spans` tells that for the time before `observations` begin.
     """
@@ -83,7 +91,32 @@ def histories(
         days.setdefault(observation.day, []).append(observation)
     calendar = list(calendar_days(first, last))
     known = spans or {}
-    return [_history(target, days, calendar, threshold, known.get(target)) for target, days in sorted(by_model.items())]
+    rest = shortcomings or {}
+    found = [
+        _history(target, days, calendar, threshold, known.get(target)) for target, days in sorted(by_model.items())
+    ]
+    return [_judged(history, rest, threshold) for history in found] if rest else found
+
+
+def _judged(
+    history: ModelHistory, shortcomings: Mapping[tuple[str, str, str], Shortcomings], threshold: float
+) -> ModelHistory:
+    days = []
+    for day in history.days:
+        found = shortcomings.get((history.endpoint, history.model, day.day))
+        days.append(_judged_day(day, found, threshold) if found and day.status is DayStatus.WORKING else day)
+    return msgspec.structs.replace(history, days=tuple(days))
+
+
+def _judged_day(day: Day, found: Shortcomings, threshold: float) -> Day:
+    """A good day as the rule for verdicts sees it: with all probes, errors and coverage."""
+    verdict = found.verdict(threshold)
+    if verdict.good:
+        return day
+    # Too little was measured to call the day good; it is no regression either.
+    lost = verdict.word is Word.UNDECIDED and not verdict.coverage.enough
+    status = DayStatus.NOT_MEASURED if lost else DayStatus.PARTIAL
+    return msgspec.structs.replace(day, status=status, reason=verdict.reason)
 
 
 def calendar_days(first: str, last: str) -> Iterator[str]:
@@ -166,6 +199,7 @@ _WORST_FIRST = (
     DayStatus.BROKEN,
     DayStatus.CALLS_ONLY,
     DayStatus.UNRELIABLE,
+    DayStatus.PARTIAL,
     DayStatus.WORKING,
     DayStatus.NOT_SUPPORTED,
     DayStatus.NOT_MEASURED,

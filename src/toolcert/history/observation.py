@@ -10,7 +10,9 @@ from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
 from toolcert.core.statistics import PROBE_THRESHOLD, Rate
 from toolcert.core.values import JsonObject, Value
-from toolcert.core.verdict import Word
+from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict, Word, can_cap, decide
+from toolcert.diagnose import kind_of
+from toolcert.probes.suites import core_of
 from toolcert.probes.summary.scorecard import Cell, FindingCount, ModelSummary, ProbeSummary
 
 HELLO = "hello_world"
@@ -79,6 +81,52 @@ class Observation(Value, gc=False):
     @property
     def handling(self) -> Rate:
         return Rate(k=self.handled, n=self.handleable)
+
+
+class Shortcomings:
+    """What was seen of a model on one day, as the rule for verdicts takes it."""
+
+    def __init__(self) -> None:
+        self._rates: dict[str, tuple[int, int, int]] = {}
+        """Passed, measured and refused of each probe."""
+        self._missing: dict[str, int] = {}
+        self._errors: dict[str, dict[str, int]] = {}
+        """Of each code the cases that show it, by probe."""
+
+    def add_rate(self, probe: str, passed: int, failed: int, refused: int, missing: int) -> None:
+        """Count the cases of a probe."""
+        self._rates[probe] = (passed, passed + failed, refused)
+        self._missing[probe] = missing
+
+    def add_error(self, probe: str, code: str, count: int) -> None:
+        """Count the cases of a probe that show an error."""
+        if can_cap(code, Severity.ERROR):
+            self._errors.setdefault(code, {})[probe] = count
+
+    def verdict(self, threshold: float) -> Verdict:
+        """What the rule says of the day."""
+        core = core_of(list(self._rates))
+        abilities = [
+            Ability(
+                name=probe,
+                k=passed,
+                n=measured,
+                refused=refused,
+                missing=self._missing[probe],
+                core=probe in core,
+                codes=tuple(code for code, seen in self._errors.items() if probe in seen),
+            )
+            for probe, (passed, measured, refused) in self._rates.items()
+        ]
+        measured = sum(measured + refused for _, measured, refused in self._rates.values())
+        coverage = Coverage(measured=measured, planned=measured + sum(self._missing.values()))
+        return decide(abilities, list(self._faults()), coverage=coverage, threshold=threshold)
+
+    def _faults(self) -> Iterator[Fault]:
+        for code, seen in self._errors.items():
+            if sum(seen.values()) >= REPRODUCED:
+                n = sum(max(count, self._rates.get(probe, (0, 0, 0))[1]) for probe, count in seen.items())
+                yield Fault(code=code, title=kind_of(code).title.rstrip("."), k=sum(seen.values()), n=n)
 
 
 class StoredRun(Value):

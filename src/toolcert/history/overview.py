@@ -108,7 +108,7 @@ def overview(
     if last is None:
         raise InputError("the history is empty.", remedy="Add runs with --save-history or `toolcert history add RUN`.")
     first = (date.fromisoformat(last) - timedelta(days=days - 1)).isoformat()
-    probe = probe or store.best_probe(_PREFERRED, last)
+    only, probe = probe, probe or store.best_probe(_PREFERRED, last)
     spans = store.spans(probe)
     names = matching((name for _, name in spans), model)
     found = list(store.observations(models=names, probe=probe, since=first, until=last))
@@ -119,7 +119,8 @@ def overview(
         )
     first = max(first, min(one.day for one in found))
     partial = _partial_days(store.runs(since=first))
-    inside = histories(found, first=first, last=last, threshold=threshold, spans=spans)
+    rest = store.shortcomings(models=names, since=first, until=last, probe=only)
+    inside = histories(found, first=first, last=last, threshold=threshold, spans=spans, shortcomings=rest)
     return Overview(
         probe=probe,
         first=first,

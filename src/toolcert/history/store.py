@@ -15,7 +15,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.values import JsonObject
 from toolcert.history import database
 from toolcert.history.database import is_url, open_engine, transaction
-from toolcert.history.observation import Observation, SeenFinding, Span, StoredRun
+from toolcert.history.observation import Observation, SeenFinding, Shortcomings, Span, StoredRun
 
 _BATCH = 500
 """Rows per INSERT statement; well below the limits of databases on parameters."""
@@ -118,6 +118,35 @@ class HistoryStore:
                 (code, Severity(severity), day, model, int(number))
                 for code, severity, day, model, number in connection.execute(query)
             ]
+
+    def shortcomings(
+        self, *, models: Collection[str], since: str, until: str, probe: str | None = None
+    ) -> dict[tuple[str, str, str], Shortcomings]:
+        """By endpoint, model and day: what speaks against the model in all probes, or in one.
+
+        Imported rows tell rates alone: what their texts suggest was not reproduced.
+        """
+        table, found, runs = database.observations, database.findings, database.runs
+        keys = (table.c.endpoint, table.c.model, table.c.day)
+        counts = [func.sum(table.c[name]) for name in ("passed", "failed", "unsupported", "not_measured")]
+        rates = select(*keys, table.c.probe, *counts).group_by(*keys, table.c.probe)
+        rates = rates.where(table.c.day.between(since, until), table.c.model.in_(models))
+        errors = (
+            select(found.c.endpoint, found.c.model, runs.c.day, found.c.probe, found.c.code, func.sum(found.c.count))
+            .join(runs, runs.c.run == found.c.run)
+            .where(runs.c.day.between(since, until), found.c.model.in_(models), runs.c.source != "csv")
+            .where(found.c.severity == Severity.ERROR.value)
+            .group_by(found.c.endpoint, found.c.model, runs.c.day, found.c.probe, found.c.code)
+        )
+        if probe is not None:
+            rates, errors = rates.where(table.c.probe == probe), errors.where(found.c.probe == probe)
+        days: dict[tuple[str, str, str], Shortcomings] = {}
+        with transaction(self._engine, write=False) as connection:
+            for endpoint, model, day, name, *numbers in connection.execute(rates):
+                days.setdefault((endpoint, model, day), Shortcomings()).add_rate(name, *map(int, numbers))
+            for endpoint, model, day, name, code, number in connection.execute(errors):
+                days.setdefault((endpoint, model, day), Shortcomings()).add_error(name, code, int(number))
+        return days
 
     def forget_before(self, day: str) -> int:
         """Delete the runs before a day and return their number."""

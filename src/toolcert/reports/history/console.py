@@ -20,6 +20,7 @@ WIDE = 100
 """Narrowest screen that shows the last call time."""
 SIGNS = {
     DayStatus.WORKING: ("█", "#", "green"),
+    DayStatus.PARTIAL: ("▇", "+", "yellow"),
     DayStatus.UNRELIABLE: ("▅", "=", "yellow"),
     DayStatus.CALLS_ONLY: ("▂", "-", "magenta"),
     DayStatus.BROKEN: ("✗", "x", "red"),

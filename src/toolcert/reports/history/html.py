@@ -114,6 +114,7 @@ def _total(day: Day) -> float | None:
 
 SIGNS = {
     DayStatus.WORKING: ("good", "v-good"),
+    DayStatus.PARTIAL: ("half", "v-half"),
     DayStatus.UNRELIABLE: ("half", "v-half"),
     DayStatus.CALLS_ONLY: ("extra", "v-half"),
     DayStatus.BROKEN: ("bad", "v-bad"),

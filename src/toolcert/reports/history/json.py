@@ -11,10 +11,11 @@ from toolcert.reports.json import Report, pretty
 class HistoryReport(Report):
     """Name and version of the format, then the overview."""
 
-    format: Literal["toolcert.history/1"]
+    version = 2
+    format: Literal["toolcert.history/2"]
     history: Overview
 
 
 def history_json(found: Overview) -> bytes:
     """Everything the history commands say."""
-    return pretty(HistoryReport(format="toolcert.history/1", history=found))
+    return pretty(HistoryReport(format="toolcert.history/2", history=found))

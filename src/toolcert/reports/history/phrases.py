@@ -14,11 +14,12 @@ from toolcert.history.overview import Overview
 from toolcert.reports.display_text import count, percent, plural, seconds
 
 WORDS = {
-    DayStatus.WORKING: "working",
+    DayStatus.WORKING: "passes",
+    DayStatus.PARTIAL: "partial",
     DayStatus.UNRELIABLE: "unreliable",
     DayStatus.CALLS_ONLY: "calls only",
     DayStatus.BROKEN: "broken",
-    DayStatus.NOT_SUPPORTED: "not supported",
+    DayStatus.NOT_SUPPORTED: "unsupported",
     DayStatus.NOT_MEASURED: "not measured",
     DayStatus.NOT_TESTED: "not tested",
 }
@@ -26,6 +27,7 @@ CHANGE_ROLES = {
     ChangeKind.NEWLY_BROKEN: "bad",
     ChangeKind.NEWLY_WORKING: "good",
     ChangeKind.RECOVERED: "good",
+    ChangeKind.BECAME_PARTIAL: "half",
     ChangeKind.BECAME_UNRELIABLE: "half",
     ChangeKind.STOPPED_HANDLING: "half",
     ChangeKind.BECAME_RELIABLE: "good",
@@ -70,7 +72,7 @@ def latest_status(history: ModelHistory, last: str) -> DayStatus:
 
 
 def ranked(found: Overview) -> list[ModelHistory]:
-    """The models sorted by their status now, then by their working days."""
+    """The models sorted by their status now, then by their good days."""
     order = list(DayStatus)
 
     def place(history: ModelHistory) -> tuple[int, int, str]:

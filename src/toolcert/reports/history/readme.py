@@ -59,7 +59,7 @@ def section(found: Overview, report: str, *, index: str = "", iterations: int | 
         rows.append((escape(history.model), words.WORDS[status], f"{working}/{len(history.measured)}", seconds(last)))
     lines = [f"**{words.day_text(found.last, year=True)}.** {escape(words.headline(found))}", ""]
     if rows:
-        lines += [*table(("Model", "Status", ">Working days", ">Call, s"), rows), ""]
+        lines += [*table(("Model", "Status", ">Good days", ">Call, s"), rows), ""]
     lines += [f"[Full report]({_address(report)})", ""]
     if found.last_run_at is not None:
         lines.append(f"- **Last updated:** {datetime.fromtimestamp(found.last_run_at, UTC):%Y-%m-%d %H:%M:%S} UTC")

@@ -29,6 +29,7 @@ FEWEST_BARS = 30
 """Smallest number of places on the axis."""
 _FORMS: dict[DayStatus, tuple[tuple[float, float], ...]] = {
     DayStatus.WORKING: ((0, 24),),
+    DayStatus.PARTIAL: ((0, 16), (20, 4)),
     DayStatus.UNRELIABLE: ((8, 16),),
     DayStatus.CALLS_ONLY: ((16, 8),),
     DayStatus.BROKEN: ((0, 10), (14, 10)),
