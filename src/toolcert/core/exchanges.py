@@ -81,6 +81,14 @@ OnAttempt: TypeAlias = Callable[[Attempt], None]
 """Called with every attempt as soon as it ends."""
 
 
+class Cut(Value):
+    """What is known of an answer of which only the beginning was kept."""
+
+    length: int
+    digest: str
+    """SHA-256 of the whole."""
+
+
 class Exchange(Value):
     """A request, its attempts, and the raw answer of the last one."""
 
@@ -103,6 +111,8 @@ class Exchange(Value):
     """What was changed to get an answer at all, in words."""
     left_out: tuple[str, ...] = ()
     """Parameters that the server refuses and that were not sent, not even under another name."""
+    cut: Cut | None = None
+    """Set where the answer was too long to be kept: `payload` is its beginning, and cannot be judged again."""
 
     @property
     def last(self) -> Attempt:

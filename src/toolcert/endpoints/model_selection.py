@@ -47,8 +47,11 @@ def choose(
     chosen = [info for info in models if (not wanted or wanted.match(info.id)) and not unwanted.match(info.id)]
     if not chosen:
         raise _nothing(endpoint, listed, wanted, unwanted)
-    asked = [info for info in chosen if info.can_chat or every or wanted.names(info.id)]
-    return ModelSelection(asked=tuple(asked), unsupported=tuple(info for info in chosen if info not in asked))
+    asked: list[ModelInfo] = []
+    unsupported: list[ModelInfo] = []
+    for info in chosen:
+        (asked if info.can_chat or every or wanted.names(info.id) else unsupported).append(info)
+    return ModelSelection(asked=tuple(asked), unsupported=tuple(unsupported))
 
 
 def _behind_wildcards(listed: Sequence[ModelInfo], wanted: Patterns) -> list[ModelInfo]:

@@ -16,6 +16,7 @@ from toolcert.endpoints.api_url import is_azure
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.session import EndpointSession
 from toolcert.http.base import HttpClient
+from toolcert.http.descriptors import allow_connections
 from toolcert.http.retry import RetryPolicy
 from toolcert.settings.web_address import clean_address
 
@@ -59,6 +60,7 @@ def open_endpoint(
 ) -> EndpointSession:
     """A session with the endpoint; nothing is sent yet."""
     spec = _with_clean_address(spec)
+    spec = msgspec.structs.replace(spec, concurrency=allow_connections(spec.concurrency))
     eraser = Eraser([key] if key is not None else [])
     dialect = make_dialect(spec, key, eraser)
     if client is None:

@@ -23,7 +23,7 @@ from toolcert.http.base import (
 )
 from toolcert.http.connection import IDLE_SECONDS, tls_context
 from toolcert.http.redirect import next_hop
-from toolcert.http.response import ACCEPTED, Body, Caps, CodingError, as_response
+from toolcert.http.response import ACCEPTED, Body, Caps, CodingError, Intake, as_response
 from toolcert.http.url import Proxies, parse_address
 
 
@@ -162,6 +162,7 @@ class AiohttpClient:
     ) -> None:
         self._eraser = eraser or Eraser()
         self._caps = caps or Caps()
+        self._intake = Intake(self._caps.together)
         self._ca_bundle = ca_bundle
         self._limit = limit
         self._proxies = Proxies(trust_env=trust_env)
@@ -176,8 +177,12 @@ class AiohttpClient:
         started = monotonic()
         hops = 0
         while True:
-            attempt = AiohttpAttempt(request, started, Body(self._caps, on_first_token), self._described(request))
-            await attempt.run(session, self._proxy(request), self._tls or True)
+            body = Body(self._caps, on_first_token, self._intake)
+            attempt = AiohttpAttempt(request, started, body, self._described(request))
+            try:
+                await attempt.run(session, self._proxy(request), self._tls or True)
+            finally:
+                body.release()
             following = next_hop(request, attempt.response(self._eraser), hops)
             if isinstance(following, HttpResponse):
                 return following

@@ -19,7 +19,7 @@ from toolcert.core.secrets import Eraser
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 from toolcert.http.connection import Connection, Pool, open_connection, tls_context
 from toolcert.http.redirect import next_hop
-from toolcert.http.response import ACCEPTED, Body, Caps, IncomingResponse, as_response
+from toolcert.http.response import ACCEPTED, Body, Caps, IncomingResponse, Intake, as_response
 from toolcert.http.url import Address, Origin, Proxies, parse_address
 from toolcert.protocol.redaction import erased_fault
 
@@ -36,6 +36,7 @@ class DirectClient:
         self._ca_bundle = ca_bundle
         self._tls: ssl.SSLContext | None = None
         self._pool = Pool(limit)
+        self._intake = Intake(self._caps.together)
 
     async def send(self, request: HttpRequest, *, on_first_token: Callable[[], None] | None = None) -> HttpResponse:
         """Send one attempt; redirects within the server are followed."""
@@ -50,11 +51,12 @@ class DirectClient:
             if isinstance(connection, Fault):
                 return HttpResponse(fault=erased_fault(self._eraser, connection))
             connected = monotonic()
-            answer = IncomingResponse(Body(self._caps, on_first_token))
+            answer = IncomingResponse(Body(self._caps, on_first_token, self._intake))
             try:
                 await connection.exchange(content, answer, request.timeouts, started)
             finally:
                 self._pool.give_back(address.origin, connection)
+                answer.body.release()
             # A broken answer has no last byte: its duration would enter the statistics of whole answers.
             last = connection.touched if answer.ended and answer.fault is None else None
             response = as_response(answer, self._eraser, started=started, connected=connected, last_byte=last)

@@ -107,6 +107,23 @@ class Caps(Value):
 
     payload: int = MAX_PAYLOAD
     line: int = MAX_LINE
+    together: int = 1024 * 1024 * 1024
+    """For all answers that are under way at the same time."""
+
+
+class Intake:
+    """The bytes of all answers that are under way."""
+
+    __slots__ = ("_most", "answers", "size")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.answers = 0
+        self.size = 0
+
+    def is_too_much(self, size: int) -> bool:
+        """Whether an answer of this size must end: there is no room, and it takes more than its share."""
+        return self.size > self._most and size > self._most // self.answers
 
 
 class Body:
@@ -115,6 +132,7 @@ class Body:
     __slots__ = (
         "_caps",
         "_decoder",
+        "_intake",
         "_line",
         "_on_first_token",
         "_parts",
@@ -126,7 +144,12 @@ class Body:
         "size",
     )
 
-    def __init__(self, caps: Caps, on_first_token: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, caps: Caps, on_first_token: Callable[[], None] | None = None, intake: Intake | None = None
+    ) -> None:
+        """`intake` counts this answer too, until it is released."""
+        self._intake = intake or Intake(caps.together)
+        self._intake.answers += 1
         self.event_stream = False
         self.first_token: float | None = None
         """Clock time of the read that carried it."""
@@ -165,8 +188,12 @@ class Body:
             self.event_stream = data.startswith(_STREAM_STARTS)
         self._parts.append(data)
         self.size += len(data)
+        intake = self._intake
+        intake.size += len(data)
         if self.size > self._caps.payload:
             self._refuse_payload()
+        elif intake.is_too_much(self.size):
+            self.oversized = f"the answers under way are longer than {self._caps.together} bytes together"
         elif self.event_stream:
             self._watch_line(data)
             if self.first_token is None:
@@ -176,6 +203,11 @@ class Body:
         """The body has come to its end; CodingError where its encoding has not."""
         if self._decoder is not None and self._received and not self._decoder.finished:
             raise CodingError("the compressed answer is incomplete")
+
+    def release(self) -> None:
+        """The answer is no longer under way."""
+        self._intake.answers -= 1
+        self._intake.size -= self.size
 
     def payload(self) -> bytes:
         """Everything received so far, decoded."""

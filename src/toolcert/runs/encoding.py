@@ -7,13 +7,14 @@ with the row's code, for readers that need not even parse the verdict fields.
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.exchanges import Attempt, Exchange, Fault
+from toolcert.core.exchanges import Attempt, Cut, Exchange, Fault
 from toolcert.core.findings import INTERNAL, Finding, Severity
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
@@ -23,6 +24,10 @@ from toolcert.protocol.reply import read_reply
 from toolcert.runs.prose_of_0_1 import with_skip_kind
 from toolcert.runs.row_code import CODE_KEY, row_code
 
+MOST_KEPT = 16 * 1024 * 1024
+"""Bytes of an answer that a run keeps; a stream of fifty thousand tokens has fewer."""
+CUT_TO = 64 * 1024
+"""Bytes that are kept of a longer one, beside its length and digest."""
 DETAIL_MARK = b',"detail":'
 
 
@@ -55,6 +60,7 @@ class StoredExchange(Value):
     response_bytes: bytes | None = None
     """Base64 of an answer that is not UTF-8."""
     reply: Reply | None = None
+    cut: Cut | None = None
 
 
 class StoredDetail(Value):
@@ -140,8 +146,11 @@ def decode_replies(line: bytes) -> tuple[Reply, ...]:
 
 def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
     raw: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    text, other, reply = None, None, None
-    if keep is Keep.ASSEMBLED:
+    text, other, reply, cut = None, None, None, exchange.cut
+    if len(exchange.payload) > MOST_KEPT:
+        cut = Cut(length=len(exchange.payload), digest=hashlib.sha256(exchange.payload).hexdigest())
+        text = exchange.payload[:CUT_TO].decode("utf-8", "replace")
+    elif keep is Keep.ASSEMBLED:
         reply = read_reply(exchange) if exchange.fault is None else None
     elif exchange.payload:
         raw, text, other = _raw_forms(exchange.payload, event_stream=exchange.event_stream)
@@ -160,6 +169,7 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
         response_text=text,
         response_bytes=other,
         reply=reply,
+        cut=cut,
     )
 
 
@@ -200,6 +210,7 @@ def _restore(stored: StoredExchange) -> Exchange:
         attempts=stored.attempts,
         notes=stored.notes,
         left_out=stored.left_out,
+        cut=stored.cut,
     )
 
 

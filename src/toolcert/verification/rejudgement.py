@@ -148,6 +148,8 @@ def _again(record: Record, judge: RowJudge) -> Record:
     if record.outcome is Outcome.SKIPPED or not record.detail.exchanges:
         return record
     exchange = record.detail.exchanges[-1]
+    if exchange.cut is not None:
+        return record  # only its beginning was kept, so the first judgement stands
     try:
         row = Row.of_record(record, dataset_problems(record, exchange))
         return judge.judge(row, exchange, at=record.at)

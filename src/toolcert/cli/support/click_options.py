@@ -25,6 +25,7 @@ from toolcert.settings.precedence import misspelt_variables
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
+    from toolcert.core.targets import EndpointSpec
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -241,7 +242,29 @@ def chosen_endpoints(settings: Settings, endpoints: Sequence[str] = ()) -> list[
     for choice in chosen:
         for variable in choice.ignored:
             warn(f"{variable} is set and not used: endpoint {choice.spec.name} was named on the command line.")
-    return [Endpoint.of(choice.spec, choice.key, choice.model, choice.exclude) for choice in chosen]
+    specs = _with_enough_descriptors([choice.spec for choice in chosen])
+    return [
+        Endpoint.of(spec, choice.key, choice.model, choice.exclude) for spec, choice in zip(specs, chosen, strict=True)
+    ]
+
+
+def _with_enough_descriptors(specs: Sequence[EndpointSpec]) -> Sequence[EndpointSpec]:
+    """Lower the concurrency where this system allows fewer open files, and say so."""
+    import msgspec
+
+    from toolcert.http.descriptors import allow_connections
+
+    wanted = sum(spec.concurrency for spec in specs)
+    allowed = allow_connections(wanted)
+    if allowed == wanted:
+        return specs
+    shares = [max(1, spec.concurrency * allowed // wanted) for spec in specs]
+    lowered = ", ".join(map(str, shares))
+    warn(
+        f"this system allows too few open files for {wanted} connections: concurrency is {lowered}. "
+        "`ulimit -n` raises the limit."
+    )
+    return [msgspec.structs.replace(spec, concurrency=share) for spec, share in zip(specs, shares, strict=True)]
 
 
 def _ask_key(endpoint: str) -> str:

@@ -17,7 +17,7 @@ from toolcert.endpoints.curl import curl_line
 from toolcert.protocol.reply import read_reply
 from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
 from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
-from toolcert.reports.display_text import plural, seconds, visible
+from toolcert.reports.display_text import count, plural, seconds, visible
 from toolcert.runs.encoding import encode_record
 from toolcert.verification.single_row import FoundRow, Replay
 
@@ -70,6 +70,12 @@ def _answer(exchange: Exchange, kept: Reply | None = None, *, unread: bool = Fal
     if exchange.fault is not None:
         status = "" if exchange.fault.status is None else f"status {exchange.fault.status}: "
         yield Line(visible(f"none: {status}{exchange.fault.message}"))
+        return
+    if exchange.cut is not None:
+        yield Line(
+            f"{count(exchange.cut.length)} bytes, too long to be kept (sha256 {exchange.cut.digest}). It begins:"
+        )
+        yield Line(visible(exchange.payload[:2000].decode("utf-8", "replace")))
         return
     if not unread and (exchange.event_stream or not exchange.payload):
         yield from _assembled(kept or read_reply(exchange))

@@ -84,6 +84,8 @@ def _answer(exchange: Exchange, kept: Reply | None) -> str:
     if exchange.fault is not None:
         status = "" if exchange.fault.status is None else f"HTTP {exchange.fault.status}: "
         return _cut(visible(f"{status}{exchange.fault.message}"))
+    if exchange.cut is not None:
+        return _cut(visible(exchange.payload[:2000].decode("utf-8", "replace")))
     if not exchange.event_stream and exchange.payload:
         try:
             return _pretty(msgspec.json.decode(exchange.payload))

@@ -98,6 +98,14 @@ _BLOCK = 1 << 17
 """Bytes per read: large enough for speed, small beside the rest of the memory used."""
 
 
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes of a row: a hundred images fit in. A small archive can unpack to a line that no memory holds."""
+
+
+class _LineTooLong(Exception):  # noqa: N818 - becomes an InputError that names the line
+    """A line has more than LONGEST_LINE bytes."""
+
+
 class Source:
     """A dataset that can be read from its beginning as often as needed."""
 
@@ -122,6 +130,11 @@ class Source:
                     if line and not line.isspace():
                         rows += 1
                         yield number, line if number > 1 else line.removeprefix(_BOM)
+            except _LineTooLong:
+                raise InputError(
+                    f"line {number + 1} of the dataset {self.name} is longer than {LONGEST_LINE >> 20} MiB.",
+                    remedy="A row is one request on one line; is the file JSONL?",
+                ) from None
             except (OSError, EOFError, zlib.error) as error:
                 self._unreadable(f"stops being readable after line {number}", error)
         self.digest, self.rows = digest.hexdigest(), rows
@@ -135,7 +148,7 @@ class Source:
                     found += bool(line) and not line.isspace()
                     if found == at_most:
                         break
-            except (OSError, EOFError, zlib.error):
+            except (OSError, EOFError, zlib.error, _LineTooLong):
                 return found  # the lines before the damage are asked; reading them reports it
         return found
 
@@ -191,14 +204,19 @@ class Source:
 def _lines(file: IO[bytes], on_block: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
     """The lines without their ends, split from blocks: that is faster than the file's own readline."""
     begun: list[bytes] = []
+    size = 0
     while block := file.read(_BLOCK):
         if on_block is not None:
             on_block(block)
         first, *rest = block.split(b"\n")
         begun.append(first)
+        size += len(first)
+        if size > LONGEST_LINE:
+            raise _LineTooLong
         if rest:
             yield b"".join(begun)
             begun = [rest.pop()]
+            size = len(begun[0])
             yield from rest
     if last := b"".join(begun):
         yield last

@@ -7,7 +7,8 @@ from typing import IO
 
 import zstandard
 
-_CHUNK = 1 << 17
+_CHUNK = 1 << 10
+"""Compressed bytes unpacked at once: even these few can unpack to 32 MiB."""
 
 
 class ZstdFile(io.RawIOBase):

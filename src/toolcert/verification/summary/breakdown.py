@@ -179,8 +179,14 @@ class ToolTallies:
         """Count what answered rows of one kind offered and called."""
         for name in kind.offered:
             self._tool(name).offered += rows
-        for name in set(kind.names):
-            self._called(self._tool(name), kind, rows)
+        called = set(kind.names)
+        # If an answer calls several tools, it is unknown which of them a reason belongs to.
+        buckets = kind.buckets if kind.valid is False and len(called) == 1 else ()
+        for name in called:
+            tool = self._tool(name)
+            tool.called += rows
+            for bucket in buckets:
+                tool.buckets[bucket] += rows
         for name, verdict in zip(kind.names, kind.verdicts, strict=False):
             tool = self._tool(name)
             tool.valid += rows * (verdict is True)
@@ -197,13 +203,6 @@ class ToolTallies:
         """The tools, most offered first."""
         ordered = sorted(self._tools.items(), key=lambda item: (-item[1].offered, -item[1].called, item[0]))
         return tuple(_tool_line(name, tool) for name, tool in ordered)
-
-    def _called(self, tool: _Tool, kind: Kind, rows: int) -> None:
-        tool.called += rows
-        if kind.valid is False and len(set(kind.names)) == 1:
-            # If an answer calls several tools, it is unknown which of them a reason belongs to.
-            for bucket in kind.buckets:
-                tool.buckets[bucket] += rows
 
     def _tool(self, name: str) -> _Tool:
         tool = self._tools.get(name)
@@ -304,4 +303,5 @@ def _step(number: int) -> str:
 
 def _natural(value: str) -> tuple[int, str]:
     digits = value.partition(" ")[0]
-    return (int(digits), value) if digits.isdigit() else (-1, value)
+    # A vendor may name a tool "²" or with thousands of digits, which `int` refuses.
+    return (int(digits), value) if digits.isdecimal() and len(digits) < 10 else (-1, value)
