@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from support.rows import row, write_rows
 from support.walking import blocks, commands, replaced
+from toolcert.simulate import Vendor
 from toolcert.simulate.litellm_proxy import LiteLlmVendor
 from toolcert.simulate.watsonx.service import WatsonxVendor
 
@@ -124,6 +129,81 @@ def test_the_examples_of_watsonx_tool_tester_run_from_the_wheel(installed: Insta
             for exported, words in commands(replaced(block, values), "watsonx-tool-tester"):
                 installed.run("-m", "watsonx_tool_tester", *words, **env, **(keys | exported))
     assert (installed.folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.needs("material")
+def test_the_examples_of_vendor_verifier_run_from_the_wheel(
+    built: dict[str, Path], tmp_path: Path, material: Path, recorded: Path
+) -> None:
+    """Every command, and the adapter with its registration, as the text prints them."""
+    installed = Installed(tmp_path, built["wheel"])  # one of its own: the recipe adds to the installed package
+    text = (material / "seeds/vendor-verifier.md").read_text("utf-8")
+    (installed.folder / "tool-calls").mkdir()
+    for name in ("samples_cleaned_cleaned.jsonl", "tool-calls/samples_cleaned_cleaned.jsonl"):
+        write_rows(installed.folder / name, [row(1), row(2, stream=True)])
+    for name, target in (("official-run1", "kimi-k2-0905-preview_results"), ("vendor-a", "gpt-4o-results")):
+        shutil.copyfile(recorded / f"vendor-results/{name}.jsonl", installed.folder / f"tool-calls/{target}.jsonl")
+    names = ("gpt-4o", "kimi-k2-0905-preview", "moonshotai/kimi-k2-0905", "your-model-name")
+    addresses = ("https://api.openai.com/v1", "https://api.moonshot.cn/v1", "https://openrouter.ai/api/v1")
+    keys = ("YOUR_API_KEY", "$OPENAI_API_KEY", "$MOONSHOT_API_KEY", "$OPENROUTER_API_KEY")
+    with Vendor(models=dict.fromkeys(names, "faithful"), api_key="sk-the-key-0123") as vendor:
+        values = dict.fromkeys(addresses, vendor.url) | dict.fromkeys(keys, "sk-the-key-0123")
+        shell = [replaced(block, values) for block in blocks(text, "bash")]
+        key = {"OPENAI_API_KEY": "sk-the-key-0123"}
+        walked = [words for block in shell for _, words in commands(block, "python")]
+        examples = [words for words in walked if words[:1] == ["-m"] and "<MODEL>" not in words]
+        assert len(examples) == 6
+        for words in examples:
+            installed.run(*words, **key)
+        adapter, registration = blocks(text, "python")
+        models = next((tmp_path / "env").rglob("vendor_verifier/models"))
+        (models / "your_model.py").write_text(adapter)
+        with (models / "__init__.py").open("a") as file:
+            file.write("\n" + registration)
+        words = ["tool-calls/samples_cleaned_cleaned.jsonl", "--model", "your-model-name", "--base-url", vendor.url]
+        installed.run("-m", "vendor_verifier", *words, "--model-type", "your-model", **key)
+    told = json.loads((installed.folder / "summary.json").read_text("utf-8"))
+    assert (told["model"], told["success_count"]) == ("your-model-name", 2)
+    assert (installed.folder / "tool-calls/gpt-4o-comparison.json").is_file()
+
+
+USERS_TEST = """
+import asyncio
+from llm_tool_calling_tester import ModelTester, ModelTestRunner, TestResult, TestStatus, config
+
+class MyTester(ModelTester):
+    async def test_greeting(self, model):
+        await self.chat_completion({"model": model, "messages": [{"role": "user", "content": "Say hello"}]})
+        return TestResult(test_name="greeting", status=TestStatus.PASSED)
+
+    async def run_all_tests(self, model):
+        results = await super().run_all_tests(model)
+        results["greeting"] = await self.test_greeting(model)
+        return results
+
+config.AUTONOMOUS_AGENT_WEIGHTS["greeting"] = 10
+runner = ModelTestRunner(tester=MyTester())
+results = asyncio.run(runner.run_tests())
+runner.print_console_summary(results)
+runner.save_json_report(results)
+"""
+"""The four steps under Extensibility in the text of llm-tool-calling-tester, which prints no script itself."""
+
+
+@pytest.mark.needs("material")
+def test_the_examples_of_llm_tool_calling_tester_run_from_the_wheel(installed: Installed, material: Path) -> None:
+    """The command by its variables, a test added by the text's four steps, and a report of the printed structure."""
+    text = (material / "seeds/llm-tool-calling-tester.md").read_text("utf-8")
+    with Vendor(models=["faithful"]) as vendor:
+        variables = {"MODEL_TESTER_API_URL": vendor.url, "MODEL_TESTER_TIMEOUT": "10", "MODEL_TESTER_MAX_WORKERS": "2"}
+        assert set(variables) <= set(re.findall(r"MODEL_TESTER_\w+", text))
+        installed.run("-m", "llm_tool_calling_tester", **variables)
+        assert "✅ greeting" in installed.run("-c", USERS_TEST, **variables)
+    reports = [json.loads(path.read_text("utf-8")) for path in (installed.folder / "output").glob("*.json")]
+    assert [report["results"][0]["overall_score"] for report in reports] == [100.0, 100.0]
+    (printed,) = blocks(text, "json")
+    for name in re.findall(r'"(\w+)":', printed):
+        assert f'"{name}":' in json.dumps(reports[0]), name
 
 
 def test_the_daily_workflow_is_in_the_wheel(installed: Installed) -> None:
