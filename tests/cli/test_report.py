@@ -52,7 +52,7 @@ def test_every_format_from_one_call(job: str, request: pytest.FixtureRequest) ->
     assert done.exit_code == 0, done.output
     made = {name: Path("out", name).read_text("utf-8") for name in FORMATS}
     assert made["html"].startswith("<!doctype html>")
-    assert json.loads(made["json"])["format"] == f"toolcert.{job}/1"
+    assert json.loads(made["json"])["format"] == f"toolcert.{job}/2"
     assert ET.fromstring(made["junit"]).tag == "testsuites"
     assert made["markdown"].startswith("### ")
     assert len(list(csv.reader(io.StringIO(made["csv"])))) > 2

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = ".github/workflows/daily-tool-test.yml"
 START, END = "<!-- TOOL_TEST_REPORT_START -->", "<!-- TOOL_TEST_REPORT_END -->"
 TODAY = datetime.now(UTC).date()
+pytestmark = pytest.mark.heavy
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
