@@ -262,7 +262,7 @@ def test_a_row_is_found_by_the_name_its_dataset_gives_it(tmp_path: Path, vendor:
     assert call("show", "run", "w-3").stdout.startswith("row 3 (w-3)  faithful at")
     assert call("show", "run", "3").stdout.startswith("row 3 (w-3)  faithful at")
     assert call("show", "run", "2").stdout.startswith("row 2 (3)  faithful at")
-    assert "Both make the same calls." in call("replay", "run", "w-1").stdout
+    assert "Both make the same calls." in call("replay", "run", "w-1", "--base-url", vendor.url).stdout
     assert call("show", "run", "w-9").exit_code == ExitCode.USAGE
 
 
@@ -272,7 +272,12 @@ def test_a_damaged_line_of_a_run_is_named_by_every_command(tmp_path: Path, vendo
     verify(vendor, dataset, "-q", "-o", "run")
     with (tmp_path / "run/records.jsonl").open("ab") as log:
         log.write(damage)
-    for words in (["show", "run", "7"], ["replay", "run", "7"], ["report", "run"], ["verify", "--from", "run"]):
+    for words in (
+        ["show", "run", "7"],
+        ["replay", "run", "7", "--base-url", vendor.url],
+        ["report", "run"],
+        ["verify", "--from", "run"],
+    ):
         result = call(*words)
         assert result.exit_code == ExitCode.USAGE, result.output
         assert "records.jsonl, line 2: not a record" in result.stderr
@@ -286,7 +291,11 @@ def test_an_answer_nested_without_end_is_shown_and_sent_again(tmp_path: Path) ->
         assert result.stdout.startswith(
             "fails: 0.0 % of 1 answer is sound (0.0 to 79.3); most often envelope.not_openai"
         )
-        for again in (["show", "run", "1"], ["replay", "run", "1"], ["verify", "--from", "run"]):
+        for again in (
+            ["show", "run", "1"],
+            ["replay", "run", "1", "--base-url", server.url],
+            ["verify", "--from", "run"],
+        ):
             assert call(*again).exit_code == ExitCode.OK, again
 
 
@@ -294,7 +303,7 @@ def test_replay_shows_both_answers(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     verify(vendor, dataset, "-q", "-o", "run", "--extra-body", '{"top_k": 4}')
     before = list(vendor.requests)[-1].body
-    result = call("replay", "run", "1")
+    result = call("replay", "run", "1", "--base-url", vendor.url)
     assert result.exit_code == ExitCode.OK, result.output
     assert "Both make the same calls." in result.stdout
     assert list(vendor.requests)[-1].body == before
@@ -302,13 +311,13 @@ def test_replay_shows_both_answers(tmp_path: Path, vendor: Vendor) -> None:
 
 def test_replay_shows_an_answer_that_was_kept_as_read(tmp_path: Path, vendor: Vendor) -> None:
     verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run", "--keep", "assembled")
-    then = call("replay", "run", "1").stdout.partition("\nnow\n")[0]
+    then = call("replay", "run", "1", "--base-url", vendor.url).stdout.partition("\nnow\n")[0]
     assert '"name": "get_weather"' in then
 
 
 def test_replay_asks_another_model_on_request(tmp_path: Path, vendor: Vendor) -> None:
     verify(vendor, write_rows(tmp_path / "d.jsonl", [row(1)]), "-q", "-o", "run")
-    result = call("replay", "run", "1", "--model", "text-caller")
+    result = call("replay", "run", "1", "--base-url", vendor.url, "--model", "text-caller")
     assert "text-caller at" in result.stdout
     assert "Then: get_weather. Now: text." in result.stdout
     assert call("replay", "run", "1", "--model", "a", "--model", "b").exit_code == ExitCode.USAGE

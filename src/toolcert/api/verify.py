@@ -85,22 +85,31 @@ def verify(
     return wait_for(verify_async(dataset, endpoint, options, handlers, confirm))
 
 
-def judge_again(run: str | Path, rules: Rules, threshold: float | None = None) -> Rejudgement:
-    """Judge a finished run, or a results file of the older verifiers, by these rules; nothing is sent."""
+def judge_again(
+    run: str | Path, rules: Rules, threshold: float | None = None, adapter: str | None = None
+) -> Rejudgement:
+    """Judge a finished run, or a results file of the older verifiers, by these rules; nothing is sent.
+
+    A run made with an adapter of your own needs it again: `adapter="file.py:Class"`. A run's own code is not loaded.
+    """
     from toolcert.verification.rejudgement import rejudge
 
-    return rejudge(Path(run), rules, threshold)
+    return rejudge(Path(run), rules, threshold, adapter)
 
 
 async def replay_async(
-    record: Record, manifest: Manifest, endpoint: Endpoint | str, model: str | None = None
+    record: Record,
+    manifest: Manifest,
+    endpoint: Endpoint | str,
+    model: str | None = None,
+    adapter: str | None = None,
 ) -> Replay:
     """Send the request behind one record again, to `model` where one is named, and judge both answers."""
     from toolcert.verification.single_row import replay
 
     given = as_endpoint(endpoint).with_settings(extra_body={})  # the recorded request holds it already
     async with open_sessions([given]) as sessions:
-        return await replay(record, manifest, sessions[given.spec.name], model)
+        return await replay(record, manifest, sessions[given.spec.name], model, adapter)
 
 
 def _manifest(spec: EndpointSpec) -> Manifest:

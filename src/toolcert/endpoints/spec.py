@@ -14,6 +14,7 @@ from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.endpoints.api_url import endpoint_name
 from toolcert.endpoints.presets import Preset, presets
+from toolcert.endpoints.trust import addresses_of, strayed, variables_of
 from toolcert.settings import OPTIONS, Resolved, Settings, Source
 from toolcert.settings.credentials import KEY_VARIABLE, KeySources, find_key, split_header
 from toolcert.settings.options import BY_KEY
@@ -28,7 +29,11 @@ _RANK = {source: rank for rank, source in enumerate(reversed(Source))}
 class EndpointOptions:
     """Looks an option up for one endpoint."""
 
-    def __init__(self, settings: Settings, table: Mapping[str, Any], preset: Preset, *, explicit: bool) -> None:
+    def __init__(
+        self, settings: Settings, table: Mapping[str, Any], preset: Preset, *, explicit: bool, typed: bool = False
+    ) -> None:
+        """`typed` if the table holds an address of the command line, and is not one of the file."""
+        self._typed = typed
         self._settings = settings
         self._table = table
         self._preset = preset
@@ -50,6 +55,10 @@ class EndpointOptions:
         """Whether one option comes from a source of higher precedence than the other."""
         return _RANK[self._find(key)[1]] > _RANK[self._find(other)[1]]
 
+    def from_file(self, *keys: str) -> bool:
+        """Whether the configuration file says any of these."""
+        return any(self._find(key)[1] is Source.FILE for key in keys)
+
     def _find(self, key: str) -> tuple[Any, Source]:
         said = self._said(key)
         if said.source is Source.FLAG:
@@ -59,7 +68,7 @@ class EndpointOptions:
                 return said.value, said.source
             self._note_ignored(said.where)
         if key in self._table:
-            return self._table[key], Source.FILE
+            return self._table[key], Source.FLAG if self._typed else Source.FILE
         if said.source is Source.FILE:
             return said.value, said.source
         usual = self._usual(key)
@@ -104,6 +113,7 @@ DIALECT_OPTIONS = (
 _OWN_HABITS = ("litellm", "watsonx", "azure")
 """Dialects of a single vendor: its preset applies by default. A server that speaks `openai` may be anyone's and must
 not receive the key of OpenAI."""
+_HOSTS = ("base_url", "iam_url")
 AskKey = Callable[[str], str]
 
 
@@ -117,6 +127,13 @@ class ChosenEndpoint:
         self.exclude: tuple[str, ...] = layers.value("exclude") or ()
         self.ignored = layers.ignored
         """Variables that were set and not used, because the endpoint was named on the command line."""
+        self.by_file = layers.from_file(*_HOSTS, "api_key_env", "api_key_file", "header", "preset", "dialect")
+        """Whether the configuration file chose the host, or what is sent there as a key."""
+        self.strayed: list[str] = []
+        """Variables with keys of presets that the file would send to a host that is not the preset's own."""
+        if layers.from_file(*_HOSTS):
+            sources = variables_of(spec, None if key is None else key.source)
+            self.strayed = strayed(sources, addresses_of(spec), layers.environment)
 
 
 def choose_endpoints(
@@ -173,7 +190,8 @@ def _named(name: str, settings: Settings, *, explicit: bool, ask_key: AskKey | N
         return _choose(name, {}, presets()[name], settings, explicit=explicit, ask_key=ask_key)
     if not _is_address(name):
         raise _unknown(name, settings)
-    return _choose("", {"base_url": _address(name)}, _preset(settings.preset), settings, explicit=True, ask_key=ask_key)
+    table = {"base_url": _address(name)}
+    return _choose("", table, _preset(settings.preset), settings, explicit=True, typed=True, ask_key=ask_key)
 
 
 def _choose(
@@ -183,12 +201,13 @@ def _choose(
     settings: Settings,
     *,
     explicit: bool = False,
+    typed: bool = False,
     ask_key: AskKey | None,
 ) -> ChosenEndpoint:
-    layers = EndpointOptions(settings, table, preset, explicit=explicit)
+    layers = EndpointOptions(settings, table, preset, explicit=explicit, typed=typed)
     if preset == Preset() and layers.value("dialect") in _OWN_HABITS:
         preset = presets()[layers.value("dialect")]
-        layers = EndpointOptions(settings, table, preset, explicit=explicit)
+        layers = EndpointOptions(settings, table, preset, explicit=explicit, typed=typed)
     base_url: str = layers.value("base_url") or ""
     dialect: str = layers.value("dialect") or "openai"
     name = name or endpoint_name(base_url) or dialect

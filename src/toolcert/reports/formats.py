@@ -49,6 +49,8 @@ class Extras(Value):
     """Folder of the run (or older results file) with the rows and their evidence."""
     rules: Rules | None = None
     """Set if the summary was judged again; the rows are then judged again too."""
+    adapter: str | None = None
+    """`file.py:Class` of the user's own adapter that judges them."""
     not_measured: NotMeasuredAs = NotMeasuredAs.ERROR
     history: Section | None = None
     order: str = "score"

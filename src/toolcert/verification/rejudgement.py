@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.errors import InputError
+from toolcert.core.errors import InputError, UsageError
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import DATASET, Finding
 from toolcert.core.manifest import Manifest
@@ -81,11 +81,16 @@ class Rejudgement(Value):
     differences: tuple[Difference, ...]
 
 
-def rejudge(path: Path, rules: Rules = Rules.OURS, threshold: float | None = None) -> Rejudgement:
-    """Judge a run folder or an older results file again; nothing is sent."""
+def rejudge(
+    path: Path, rules: Rules = Rules.OURS, threshold: float | None = None, adapter: str | None = None
+) -> Rejudgement:
+    """Judge a run folder or an older results file again; nothing is sent.
+
+    A run made with an adapter of the user's own needs it again as `adapter`.
+    """
     tally = Tally()
     differences = []
-    for judged in rejudged(path, rules):
+    for judged in rejudged(path, rules, adapter):
         tally.add(judged.record)
         difference = _difference(judged)
         if difference is not None:
@@ -98,9 +103,9 @@ def rejudge(path: Path, rules: Rules = Rules.OURS, threshold: float | None = Non
     )
 
 
-def rejudged(path: Path, rules: Rules = Rules.OURS) -> Iterator[Rejudged]:
+def rejudged(path: Path, rules: Rules = Rules.OURS, adapter: str | None = None) -> Iterator[Rejudged]:
     """Every record, judged again."""
-    judged = _rejudge_older(path) if is_older_results(path) else _rejudge_run(path)
+    judged = _rejudge_older(path) if is_older_results(path) else _rejudge_run(path, adapter)
     if rules is Rules.OURS:
         return judged
     return (msgspec.structs.replace(one, record=by_older_rules(one.record)) for one in judged)
@@ -122,11 +127,11 @@ def manifest_of(path: Path) -> Manifest:
     )
 
 
-def _rejudge_run(folder: Path) -> Iterator[Rejudged]:
+def _rejudge_run(folder: Path, adapter: str | None) -> Iterator[Rejudged]:
     reader = RunReader(folder)
     if reader.manifest.job != JOB:
         raise InputError(f"{folder} holds a {reader.manifest.job} run; only verify runs are judged again.")
-    judge = RowJudge(adapter_of_run(reader.manifest))
+    judge = RowJudge(adapter_of_run(reader.manifest, adapter))
     for record in reader.decoded(_with_raw_answer):
         yield Rejudged(record=_again(record, judge), before=record.row.valid if record.row else None)
 
@@ -189,12 +194,21 @@ def record_of_older(older: OlderRow, endpoint: str) -> Record:
     return RowJudge(get_adapter(model)).judge(row, older.exchange(), at=0.0)
 
 
-def adapter_of_run(manifest: Manifest) -> ModelAdapter:
-    """The adapter a run was made with."""
+def adapter_of_run(manifest: Manifest, given: str | None = None) -> ModelAdapter:
+    """The adapter that the user has `given` as `file.py:Class`, or the installed one that the run was made with.
+
+    A run folder may come from a stranger: a file that it names is never loaded.
+    """
+    model = str(manifest.parameters.get("model", ""))
+    if given is not None:
+        return get_adapter(model, load_adapter(given))
     name = manifest.parameters.get("adapter")
-    if isinstance(name, str) and ":" in name:
-        load_adapter(name)
-    return get_adapter(str(manifest.parameters.get("model", "")), name)
+    if name is None or (isinstance(name, str) and ":" not in name):
+        return get_adapter(model, name)
+    raise UsageError(
+        f"the run was made with the adapter {name}, which is code; code that a run names is not loaded.",
+        remedy="If you trust the file, give it again: --adapter FILE.py:CLASS.",
+    )
 
 
 def _difference(judged: Rejudged) -> Difference | None:

@@ -70,8 +70,11 @@ class Replay(Value):
     after: Record
 
 
-async def replay(record: Record, manifest: Manifest, session: Session, model: str | None = None) -> Replay:
+async def replay(
+    record: Record, manifest: Manifest, session: Session, model: str | None = None, adapter: str | None = None
+) -> Replay:
     """Send the request behind `record` again, to another model where one is named."""
+    judge = RowJudge(adapter_of_run(manifest, adapter))  # before anything is sent
     if record.row is None or not record.detail.exchanges:
         raise UsageError(
             f"{record.case} holds no request that could be sent again.",
@@ -86,7 +89,7 @@ async def replay(record: Record, manifest: Manifest, session: Session, model: st
     answered = await session.ask(_as_sent(exchange, asked))
     # A raw completion is judged by the tools of its row, which the rendered prompt no longer shows.
     again = msgspec.structs.replace(answered, request=asked)
-    return Replay(before=record, after=RowJudge(adapter_of_run(manifest)).judge(row, again))
+    return Replay(before=record, after=judge.judge(row, again))
 
 
 def _as_sent(exchange: Exchange, asked: Request) -> Request:

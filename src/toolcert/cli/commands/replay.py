@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
+from toolcert.cli.support.click_options import SettingsCommand, can_ask, chosen_endpoints, described, use
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.targets import EndpointSpec
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @use(
     *names(CONNECTION),
     "model",
+    "adapter",
     "concurrency",
     "rpm",
     "timeout",
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 def replay(run: str, row: str, settings: Settings) -> int:
     """Send one row of a run again and show both answers.
 
-    It goes to the endpoint the run names, with the key its variable holds; --base-url or --endpoint send it elsewhere,
-    and --model to another model.
+    It goes to the endpoint that you name with --base-url or --endpoint. Without one, the run's own endpoint is shown
+    with the variables it takes keys from, and used if you agree: a run may come from a stranger. --model asks another
+    model. A run made with an adapter of your own needs it again (--adapter).
     """
     return replay_row(run, row, settings)
 
@@ -58,7 +60,7 @@ def replay_row(folder: str, row: str, settings: Settings) -> int:
     path = Path(folder)
     found, manifest = find_row(path, row), manifest_of(path)
     endpoint = _endpoint(settings, manifest.endpoints)
-    both = wait_for(replay_async(found.record, manifest, endpoint, _model(settings)))
+    both = wait_for(replay_async(found.record, manifest, endpoint, _model(settings), settings.adapter))
     print_replay(both, Screen(), kept=found.replies)
     return ExitCode.NOTHING_MEASURED if both.after.outcome is Outcome.NOT_MEASURED else ExitCode.OK
 
@@ -73,7 +75,7 @@ def _model(settings: Settings) -> str | None:
 
 
 def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:
-    """The endpoint of the command line, or that of the run with the key that its variable holds."""
+    """The endpoint that the user names; or, if the user agrees, that of the run with the key in its variable."""
     from toolcert.api.endpoint import Endpoint
 
     if any(settings.given(key) for key in _ELSEWHERE):
@@ -81,6 +83,19 @@ def _endpoint(settings: Settings, of_run: tuple[EndpointSpec, ...]) -> Endpoint:
     if not of_run:
         raise UsageError("the run does not name its endpoint.", remedy="Give --base-url or --endpoint.")
     spec = of_run[0]
+    _confirm(spec)
     usual = () if spec.key_env is None else (spec.key_env,)
     sources = KeySources(flag=settings.api_key, variable=settings.api_key_env, file=settings.api_key_file, usual=usual)
     return Endpoint.of(spec, find_key(sources, settings.environment))
+
+
+def _confirm(spec: EndpointSpec) -> None:
+    """Ask before the user's keys go where a run says: anybody may have written it."""
+    question = f"The run names its endpoint itself: {described(spec)}"
+    if not can_ask():
+        raise UsageError(
+            f"{question}. Without a terminal nobody can be asked whether that is right.",
+            remedy="Name the endpoint: --base-url URL, or --endpoint NAME.",
+        )
+    if not click.confirm(f"{question}. Send the row there?", err=True):
+        raise click.Abort

@@ -200,7 +200,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"--from judges all of a finished run and sends nothing; leave out {option}.")
     gates = _required(settings)
-    judged = judge_again(earlier, rules, _threshold(settings))
+    judged = judge_again(earlier, rules, _threshold(settings), settings.adapter)
     require_expectations(gates.figures, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):

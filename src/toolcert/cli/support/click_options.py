@@ -14,10 +14,11 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from toolcert.cli.support.exit import warn
+from toolcert.cli.support.exit import echo, warn
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import passwords_in
 from toolcert.core.spelling import question
+from toolcert.reports.display_text import visible
 from toolcert.settings import OPTIONS, Option, Settings, Source, load_config, resolve
 from toolcert.settings.credentials import KEY_VARIABLE
 from toolcert.settings.option import Address, Choice, InputFile, OutputFile, Switch
@@ -26,6 +27,7 @@ from toolcert.settings.precedence import misspelt_variables
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.core.targets import EndpointSpec
+    from toolcert.endpoints.spec import ChosenEndpoint
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -238,7 +240,9 @@ def chosen_endpoints(settings: Settings, endpoints: Sequence[str] = ()) -> list[
     from toolcert.api.endpoint import Endpoint
     from toolcert.endpoints.spec import choose_endpoints
 
-    chosen = choose_endpoints(settings, endpoints, _ask_key if sys.stdin.isatty() and sys.stderr.isatty() else None)
+    chosen = choose_endpoints(settings, endpoints, _ask_key if can_ask() else None)
+    for choice in chosen:
+        _tell_choice_of_file(choice, settings)
     for choice in chosen:
         for variable in choice.ignored:
             warn(f"{variable} is set and not used: endpoint {choice.spec.name} was named on the command line.")
@@ -265,6 +269,39 @@ def _with_enough_descriptors(specs: Sequence[EndpointSpec]) -> Sequence[Endpoint
         "`ulimit -n` raises the limit."
     )
     return [msgspec.structs.replace(spec, concurrency=share) for spec, share in zip(specs, shares, strict=True)]
+
+
+def can_ask() -> bool:
+    """Whether somebody sits at a terminal and can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def described(spec: EndpointSpec, key_source: str | None = None) -> str:
+    """Where requests go, and where the secrets that go with them come from; never a value."""
+    from toolcert.endpoints.trust import hosts_of, variables_of
+
+    sources = variables_of(spec, key_source)
+    with_what = f"with {' and '.join(sources)}" if sources else "without a key"
+    return visible(f"{' and '.join(hosts_of(spec)) or spec.dialect}, {with_what}")
+
+
+def _tell_choice_of_file(choice: ChosenEndpoint, settings: Settings) -> None:
+    """Name what the configuration file chose, and ask before it sends the key of a preset to another host."""
+    if not choice.by_file:
+        return
+    file = visible(settings.config.path)
+    key_source = None if choice.key is None else choice.key.source
+    echo(f"{file}: endpoint {visible(choice.spec.name)} at {described(choice.spec, key_source)}", err=True)
+    if not choice.strayed or settings.trust_config:
+        return
+    told = f"{file} sends {visible(' and '.join(choice.strayed))} to a host that it does not belong to"
+    if not can_ask():
+        raise UsageError(
+            f"{told}.",
+            remedy="If you trust the file, add --trust-config; or give the address yourself: --base-url URL.",
+        )
+    if not click.confirm(f"{told}. Go on?", err=True):
+        raise click.Abort
 
 
 def _ask_key(endpoint: str) -> str:

@@ -47,7 +47,14 @@ def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Ru
     """Write every report that was asked for; if one cannot be written, the others still are."""
     not_measured = NotMeasuredAs(settings.junit_not_measured)
     order = settings.sort if "sort" in settings else NOTHING.order
-    extras = Extras(run=run, not_measured=not_measured, rules=rules, history=_history(job, settings), order=order)
+    extras = Extras(
+        run=run,
+        not_measured=not_measured,
+        rules=rules,
+        adapter=_adapter(settings),
+        history=_history(job, settings),
+        order=order,
+    )
     failed: dict[str, OutputError] = {}
     for name, destination in sorted(destinations(settings, job).items(), key=lambda entry: entry[1] == STDOUT):
         try:
@@ -56,6 +63,10 @@ def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Ru
             failed[name] = error
     if failed:
         raise _with_remedy(failed, run)
+
+
+def _adapter(settings: Settings) -> str | None:
+    return settings.adapter if "adapter" in settings else None
 
 
 def print_page_path(page: str | None) -> None:

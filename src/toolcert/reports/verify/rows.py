@@ -19,16 +19,16 @@ from toolcert.verification.single_row import FoundRow
 
 def every_row(extras: Extras) -> list[tuple[Record, RowFacts]]:
     """Each record with its row, by the line in the dataset; none where the run is not at hand."""
-    records = _records(Path(extras.run), extras.rules) if extras.run else ()
+    records = _records(Path(extras.run), extras.rules, extras.adapter) if extras.run else ()
     rows = [(record, record.row) for record in records if record.row is not None]
     return sorted(rows, key=lambda pair: pair[1].index)
 
 
-def _records(run: Path, rules: Rules | None) -> Iterable[Record]:
+def _records(run: Path, rules: Rules | None, adapter: str | None) -> Iterable[Record]:
     if rules is None and not is_older_results(run):
         return RunReader(run).heads()
     # Without evidence, so that all rows of a large run fit in memory.
-    judged = rejudged(run, rules or Rules.OURS)
+    judged = rejudged(run, rules or Rules.OURS, adapter)
     return (msgspec.structs.replace(one.record, detail=Detail()) for one in judged)
 
 

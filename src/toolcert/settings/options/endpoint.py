@@ -29,6 +29,14 @@ CONNECTION: tuple[Option, ...] = (
         help="Configuration file (otherwise toolcert.toml in the working directory, where there is one).",
     ),
     Option(
+        name="trust-config",
+        group=_WHERE,
+        kind=Switch(),
+        default=False,
+        in_file=False,
+        help="Let the configuration file send the key of a preset to another host than the preset's own.",
+    ),
+    Option(
         name="endpoint",
         group=_WHERE,
         short="-e",
