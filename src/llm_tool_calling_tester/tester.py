@@ -30,6 +30,7 @@ from toolcert.probes.calling.result_use import ResultUse
 from toolcert.probes.format.json_mode import JsonMode
 from toolcert.probes.format.streamed_call import Streaming
 from toolcert.probes.oracle import said
+from toolcert.probes.refusal_pairs import RunRefusals
 from toolcert.probes.run.live_conversation import ProbeWork
 from toolcert.protocol.reply import read_reply
 
@@ -64,6 +65,7 @@ class ModelTester:
         self.watching: dict[tuple[str, str], OnAttempt] = {}
         """Callbacks for each attempt, by model and test."""
         self._session: EndpointSession | None = None
+        self._refusals = RunRefusals()
 
     @property
     def session(self) -> EndpointSession:
@@ -173,7 +175,7 @@ class ModelTester:
     async def _probe(self, test: str, probe: Probe, model: str) -> TestResult:
         case = Case(key=f"{NAME}/{model}/{test}", endpoint=NAME, model=model, probe=probe.name, iteration=1)
         on_attempt = self.watching.pop((model, test), _nobody)
-        record = await ProbeWork(own=[probe]).perform(case, self.session, on_attempt)
+        record = await ProbeWork(own=[probe], refusals=self._refusals).perform(case, self.session, on_attempt)
         self.evidence[model, test] = record.detail
         return result_of(record, test)
 

@@ -406,6 +406,47 @@ def test_a_refused_key_measures_nothing_in_any_suite(tmp_path: Path, suite: str,
     assert "Incorrect API key" in done.stderr
 
 
+@pytest.mark.parametrize("suite", ["quick", "agent", "full"])
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (refusal(402, "Insufficient credits.", code=402), "the account has no credit; the server says 402"),
+        (refusal(404, "The model `m` does not exist.", code="model_not_found"), "The model `m` does not exist."),
+    ],
+    ids=["no credit", "no such model"],
+)
+def test_an_empty_account_or_a_missing_model_measures_nothing_in_any_suite(
+    tmp_path: Path, suite: str, answer: Answer, told: str
+) -> None:
+    """It is told as what it is, and not as a refused key."""
+    listing = Answer({"object": "list", "data": [{"id": "m", "object": "model"}]})
+    with Scripted(lambda request: listing if request.path.endswith("/models") else answer) as server:
+        done = toolcert("probe", server.url, "-s", suite, "-n", "1", "--fail-on", "error", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert told in done.stderr
+    assert "refuses the key" not in done.stderr + done.stdout
+
+
+def test_a_key_that_is_refused_in_mid_run_meets_no_gate(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        vendor.outage("401", after=20, model="faithful")
+        done = toolcert(
+            "probe", vendor.url, "-s", "full", "-n", "1", "--fail-on", "error", "--json", "run.json", cwd=tmp_path
+        )
+    assert done.returncode == 3, done.stderr
+    (model,) = json.loads((tmp_path / "run.json").read_text())["summary"]["models"]
+    assert model["verdict"]["word"] in ("undecided", "not_measured")
+
+
+def test_a_server_that_fails_at_random_is_not_told_to_refuse_anything(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        vendor.outage("500", share=0.3, model="faithful")
+        done = toolcert("probe", vendor.url, "-s", "full", "-n", "1", "--retries", "0", cwd=tmp_path)
+    assert "before the model is asked" not in done.stdout
+    assert "schema.valid_rejected" not in done.stdout
+    assert "transport.server_error" in done.stdout
+
+
 def test_a_score_above_the_gate_does_not_hide_an_error(tmp_path: Path) -> None:
     with Vendor(models=["stream-cutter"]) as vendor:
         asked = ["probe", vendor.url, "--suite", "agent", "-n", "1", "--fail-under", "90"]

@@ -138,7 +138,11 @@ def test_unknown_models(status: int, message: str, code: str | None) -> None:
     [
         (401, "Incorrect API key", FaultKind.AUTH),
         (403, "Forbidden", FaultKind.AUTH),
-        (402, "Insufficient balance", FaultKind.AUTH),
+        (402, "Insufficient balance", FaultKind.PAYMENT),
+        (402, "", FaultKind.PAYMENT),
+        (403, "Sorry, your account balance is insufficient", FaultKind.PAYMENT),
+        (400, "Your credit balance is too low to access the API.", FaultKind.PAYMENT),
+        (400, "tools[0]: the balance parameter is unknown", FaultKind.REJECTED),
         (408, "Timeout", FaultKind.TIMEOUT),
         (429, "Slow down", FaultKind.RATE_LIMITED),
         (429, "this model does not support tools so often", FaultKind.RATE_LIMITED),

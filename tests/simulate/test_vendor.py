@@ -52,7 +52,7 @@ def test_resets_and_silence_reach_the_client() -> None:
 
 
 def test_an_unknown_kind_of_outage_is_a_usage_error() -> None:
-    with Vendor(models=["faithful"]) as vendor, pytest.raises(UsageError, match="Choose one of 429"):
+    with Vendor(models=["faithful"]) as vendor, pytest.raises(UsageError, match="Choose one of 400, 401"):
         vendor.outage("sulking")
 
 

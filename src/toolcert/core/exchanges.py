@@ -19,6 +19,8 @@ class FaultKind(StrEnum):
     RESET = "reset"
     OVERSIZED = "oversized"
     AUTH = "auth"
+    PAYMENT = "payment"
+    """The key is good, and the account behind it has no credit."""
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
     REJECTED = "rejected"

@@ -44,6 +44,6 @@ class Unjudged(Exception):  # noqa: N818 - carries the bug that is its cause to 
 
 
 class Work(Protocol):
-    """How a case is performed. It holds no state that another process would lack."""
+    """How a case is performed. What it remembers between cases only saves requests and weighs chance."""
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record: ...

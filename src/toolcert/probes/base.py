@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.exchanges import Exchange, Fault
@@ -10,6 +10,9 @@ from toolcert.core.findings import Finding
 from toolcert.core.replies import Reply
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
+
+if TYPE_CHECKING:
+    from toolcert.probes.refusal_pairs import ModelRefusals
 
 GROUPS = ("calling", "control", "format", "streamed", "conversation", "server", "scenario")
 """Display order of the groups."""
@@ -68,6 +71,9 @@ class Conversation(Protocol):
     model: str
     iteration: int
 
+    refusals: ModelRefusals
+    """What the run has seen of refusals of this model, in all its conversations."""
+
     def nonce(self, label: str = "") -> str:
         """A word no model can guess, the same whenever this case is repeated."""
 
@@ -110,7 +116,7 @@ class Probe(Protocol):
 
     @property
     def requests(self) -> int:
-        """Requests one iteration sends at most, not counting the control request that follows a refusal."""
+        """Requests one iteration sends at most, not counting the requests that follow a refusal."""
 
     @property
     def order(self) -> int:

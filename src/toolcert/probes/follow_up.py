@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.json_value import same_value
 from toolcert.core.replies import Reply
@@ -15,11 +14,13 @@ from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, failed
-from toolcert.probes.oracle import REFUSALS, Feature, arguments_of, calls_of, judgeable, refused
+from toolcert.probes.oracle import Feature, arguments_of, calls_of, judgeable, rejected, unless_refused
+from toolcert.probes.refusal_pairs import is_refusal, try_pairs, works_once
 
-RESULTS = Feature(what="tool results in the history", capability=False)
+RESULTS = Feature(what="tool results in the history", capability=False, lasting=False)
 NULL_CONTENT = Feature(what="null content beside calls", code="history.null_content", capability=False)
 TOOL_ROLE = Feature(what="messages with the role tool", code="history.tool_role_rejected", capability=False)
+WITHOUT_REASONING = "a history without its reasoning"
 
 
 def call_id(label: str) -> str:
@@ -98,24 +99,33 @@ async def taken(talk: Conversation, turn: Turn, otherwise: Feature, *, called: b
     The same history is sent again with one thing changed at a time; the first that is taken names the cause.
     `otherwise` is the cause where none of them is.
     """
-    if turn.fault is not None and turn.fault.kind in REFUSALS:
-        async for feature in _causes(talk, turn):
-            result = await refused(talk, turn, turn.fault, feature, called)
-            if result.outcome is not Outcome.NOT_MEASURED:
-                raise Concluded(result)
+    history: list[JsonObject] = turn.exchange.request.body["messages"]
+    if is_refusal(turn) and any(message.get("tool_calls") and message.get("content") is None for message in history):
+        turn = await unless_refused(talk, turn, NULL_CONTENT.over([_with_text(message) for message in history]), called)
+    if is_refusal(turn):
+        await _unless_role_refused(talk, turn, called)
     return await judgeable(talk, turn, feature=otherwise, called=called)
 
 
-async def _causes(talk: Conversation, turn: Turn) -> AsyncIterator[Feature]:
-    """What servers are known to refuse in a history, each with the same history without it."""
+async def _unless_role_refused(talk: Conversation, turn: Turn, called: bool | None) -> None:
+    """Conclude where even one call with one result in the plainest form is refused, and the same in words is taken."""
     body = turn.exchange.request.body
-    history: list[JsonObject] = body["messages"]
-    if any(message.get("tool_calls") and message.get("content") is None for message in history):
-        yield NULL_CONTENT.over([_with_text(message) for message in history])
-    # One call with one result in the plainest form: where that is taken, the role is not what is refused.
-    simplest = await talk.control(_simplest(history), tools=body.get("tools"))
-    if simplest.fault is not None and simplest.fault.kind in REFUSALS:
-        yield TOOL_ROLE.over([_told_by_user(message) for message in history])
+    history = _simplest(body["messages"])
+    simplest = await talk.control(history, tools=body.get("tools"))
+    if not is_refusal(simplest):
+        return
+    told = [_told_by_user(message) for message in history]
+    back = with_reasoning(history, " ")
+    trial = await try_pairs(
+        talk,
+        simplest,
+        TOOL_ROLE.what,
+        lambda: talk.control(told, tools=body.get("tools")),
+        exonerates=lambda: works_once(talk, lambda: talk.control(back, tools=body.get("tools"))),
+        judged=False,
+    )
+    if trial.refused and trial.about_feature:
+        raise Concluded(rejected(TOOL_ROLE, trial.turn, called))
 
 
 def _simplest(history: list[JsonObject]) -> list[JsonObject]:
@@ -149,11 +159,12 @@ async def ask_on(
     fault = turn.fault
     if fault is None or fault.kind is not FaultKind.REJECTED or not (reasoning or "reasoning" in fault.message):
         return history, turn
-    history = with_reasoning(history, reasoning or " ")
-    second = await talk.ask(history, **parameters)
-    if second.fault is None:
-        talk.report(finding("reasoning.required_back", fault.message, turn=turn.index))
-    return history, second
+    back = with_reasoning(history, reasoning or " ")
+    trial = await try_pairs(talk, turn, WITHOUT_REASONING, lambda: talk.control(back, **parameters))
+    if not trial.refused:
+        return history, trial.turn
+    talk.report(finding("reasoning.required_back", fault.message, turn=turn.index))
+    return back, await talk.ask(back, **parameters)
 
 
 def with_reasoning(history: list[JsonObject], reasoning: str, field: str = "reasoning_content") -> list[JsonObject]:

@@ -1,4 +1,4 @@
-"""The oracle of a probe: an answer to judge, a refusal explained by a control request, valid calls."""
+"""The oracle of a probe: an answer to judge, a refusal explained by its control requests, valid calls."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.findings import Finding
+from toolcert.core.requests import user
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, finding, judge_calls
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, failed, not_measured, unsupported
+from toolcert.probes.refusal_pairs import Ask, is_refusal, is_server_error, try_pairs, works_once
+from toolcert.probes.sample_tools import WEATHER
 from toolcert.probes.text_oracle import says_number, says_word
-
-REFUSALS = (FaultKind.REJECTED, FaultKind.SERVER_ERROR, FaultKind.UNSUPPORTED)
-"""Faults that the feature may have caused; a control request without it decides."""
 
 
 class Feature(Value):
@@ -31,6 +30,9 @@ class Feature(Value):
     """Fields the control request carries instead."""
     capability: bool = True
     """A server may honestly lack it (`unsupported`); otherwise refusing it is a fault (`failed`)."""
+
+    lasting: bool = True
+    """Its refusal is the same in every request, so that it need be proven once only."""
 
     def over(self, messages: list[JsonObject]) -> Feature:
         """The same feature, with these messages in its control request."""
@@ -55,9 +57,11 @@ async def answered(
 async def judgeable(
     talk: Conversation, turn: Turn, *, feature: Feature | None = None, called: bool | None = None
 ) -> Turn:
-    """The turn itself, where it brought an answer of the protocol; otherwise conclude."""
+    """The turn itself, or its repetition, where it brought an answer of the protocol; otherwise conclude."""
+    if feature is not None:
+        turn = await unless_refused(talk, turn, feature, called)
     if turn.fault is not None:
-        raise Concluded(await refused(talk, turn, turn.fault, feature, called))
+        raise Concluded(unmeasured(turn.fault, called))
     if not turn.answer.readable:
         # An error inside a 200 is the server's: it does not show that the model cannot call.
         judged = called or (None if _is_error(turn) else False)
@@ -65,23 +69,73 @@ async def judgeable(
     return turn
 
 
-async def refused(
-    talk: Conversation, turn: Turn, fault: Fault, feature: Feature | None = None, called: bool | None = None
-) -> ProbeResult:
-    """What a request without an answer means."""
-    if fault.kind not in REFUSALS or feature is None:
-        return unmeasured(fault, called)
-    # The same request without the feature: if that is refused, too, the feature is not to blame.
+async def unless_refused(talk: Conversation, turn: Turn, feature: Feature, called: bool | None = None) -> Turn:
+    """Conclude where the feature is refused; otherwise the last request with it, which may have been answered."""
+    talk.refusals.asks_feature()
+    fault = turn.fault
+    if fault is None or not is_refusal(turn):
+        return turn
     body = turn.exchange.request.body
-    kept = {key: value for key, value in body.items() if key not in (*feature.without, "messages")}
-    control = await talk.control(**({"messages": body["messages"]} | kept | feature.instead))
-    if control.reply is None or not control.reply.readable:
-        return unmeasured(fault, called)
-    findings = _rejection(feature, said(fault), turn)
-    if fault.kind is FaultKind.SERVER_ERROR or not feature.capability:
+    without = {key: value for key, value in body.items() if key not in feature.without} | feature.instead
+    # Where the server does not say what it refuses, the words of a request with tools may be to blame.
+    unclear = "tools" in body and "messages" not in feature.instead and fault.kind is not FaultKind.UNSUPPORTED
+    trial = await try_pairs(
+        talk,
+        turn,
+        feature.what,
+        lambda: talk.control(**without),
+        exonerates=(lambda: _breaks_on_calls(talk, body, feature)) if unclear else None,
+        lasting=feature.lasting,
+    )
+    if not trial.refused:
+        return trial.turn
+    words = "" if trial.turn.fault is None else said(trial.turn.fault)
+    if trial.about_feature and (feature is not TOOLS or not is_server_error(trial.turn)):
+        raise Concluded(rejected(feature, trial.turn, called))
+    works = "" if trial.about_feature else ", and with them in other words"
+    evidence = f"{words}; the same request works without {feature.what}{works}"
+    found = finding("call.server_error", evidence, turn=trial.turn.index)
+    raise Concluded(failed(f"answers with an error where a call is due ({words})", found, called=bool(called)))
+
+
+async def _breaks_on_calls(talk: Conversation, body: JsonObject, feature: Feature) -> bool:
+    """Whether it is the call and not the feature that the server fails on.
+
+    Then the feature is taken where no call is due, or a call fails without it, too.
+    """
+    if await works_once(talk, lambda: talk.control(**body | {"messages": [user("Say hello.")]})):
+        return True
+    question = [user(f"Get the weather in {talk.nonce('other city')}.")]
+    return feature is not TOOLS and not await works_once(talk, lambda: talk.control(question, tools=[WEATHER]))
+
+
+async def unless_broken(talk: Conversation, turn: Turn, what: str, control: Ask) -> Turn:
+    """The turn, answered or refused with a 4xx, of a request that a server may refuse and must not break on.
+
+    Conclude where it breaks on it every time, or where nothing is known.
+    """
+    talk.refusals.asks_feature()
+    if is_server_error(turn):
+        trial = await try_pairs(talk, turn, what, control, fails=is_server_error, judged=False)
+        if trial.refused and turn.fault is not None:
+            raise Concluded(failed(f"breaks on {what} ({said(turn.fault)})", status=turn.exchange.status))
+        turn = trial.turn
+    if refuses(turn):
+        talk.refusals.set_aside(turn)  # as it should be, so it says nothing about bad luck
+    elif turn.fault is not None:
+        raise Concluded(unmeasured(turn.fault))
+    return turn
+
+
+def rejected(feature: Feature, turn: Turn, called: bool | None = None) -> ProbeResult:
+    """What the refusal of a feature means that pairs have proven; `turn` is the first that was refused."""
+    assert turn.fault is not None
+    words = said(turn.fault)
+    findings = () if feature.code is None else (finding(feature.code, words, turn=turn.index),)
+    if turn.fault.kind is FaultKind.SERVER_ERROR or not feature.capability:
         handled = False if called else None
-        return failed(f"breaks on {feature.what} ({said(fault)})", *findings, called=bool(called), handled=handled)
-    return unsupported(f"refuses {feature.what} ({said(fault)})", *findings)
+        return failed(f"breaks on {feature.what} ({words})", *findings, called=bool(called), handled=handled)
+    return unsupported(f"refuses {feature.what} ({words})", *findings)
 
 
 def unreadable(turn: Turn) -> str:
@@ -100,10 +154,6 @@ def unmeasured(fault: Fault, called: bool | None = None) -> ProbeResult:
     if fault.kind is FaultKind.UNSUPPORTED:
         return ProbeResult(outcome=Outcome.UNSUPPORTED, reason=fault.message, called=called)
     return not_measured(said(fault), called=called)
-
-
-def _rejection(feature: Feature | None, evidence: str, turn: Turn) -> tuple[Finding, ...]:
-    return () if feature is None or feature.code is None else (finding(feature.code, evidence, turn=turn.index),)
 
 
 def left_out(turn: Turn, parameter: str) -> bool:

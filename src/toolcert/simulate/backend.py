@@ -27,9 +27,12 @@ from toolcert.simulate.traffic import (
     Silence,
     error,
     harmless,
+    no_credits,
     rate_limited,
     server_error,
     unknown_model,
+    upstream_error,
+    wrong_key,
 )
 
 
@@ -63,14 +66,26 @@ def latency(given: float | str | Latency) -> Latency:
         ) from problem
 
 
-KINDS = ("429", "500", "502", "503", "504", "529", "reset", "timeout")
+KINDS = ("400", "401", "402", "429", "500", "502", "503", "504", "529", "reset", "timeout")
+_REFUSALS = {"400": upstream_error, "401": wrong_key, "402": no_credits}
 
 
 class Outage:
-    """Failing requests: `after` requests pass, the next `count` fail, or all of them until the outage is ended."""
+    """Failing requests: `after` requests pass, the next `count` fail, or all of them until the outage is ended.
+
+    With a `share`, each of those requests fails with that probability, whatever it asks for.
+    """
 
     def __init__(
-        self, kind: str, *, after: int, count: int | None, retry_after: float | None, model: str | None
+        self,
+        kind: str,
+        *,
+        after: int = 0,
+        count: int | None = None,
+        retry_after: float | None = None,
+        model: str | None = None,
+        share: float = 1.0,
+        seed: int = 1,
     ) -> None:
         if kind not in KINDS:
             raise UsageError(f"{kind!r} is not a kind of outage.", remedy=f"Choose one of {', '.join(KINDS)}.")
@@ -79,6 +94,8 @@ class Outage:
         self._left = count
         self._retry_after = retry_after
         self._model = model
+        self._share = share
+        self._dice = random.Random(f"{seed}/{kind}/{model}")
 
     def failure(self, model: str) -> Disruption | None:
         """The failure that the next request gets, or None."""
@@ -86,6 +103,8 @@ class Outage:
             return None
         if self._after > 0:
             self._after -= 1
+            return None
+        if self._share < 1 and self._dice.random() >= self._share:
             return None
         if self._left is not None:
             if self._left <= 0:
@@ -100,6 +119,8 @@ class Outage:
             return Silence()
         if self.kind == "429":
             return rate_limited(self._retry_after)
+        if self.kind in _REFUSALS:
+            return _REFUSALS[self.kind]()
         answer = server_error(int(self.kind))
         wait = {} if self._retry_after is None else {"retry-after": f"{self._retry_after:g}"}
         return Raw(content=answer.content, status=answer.status, headers=wait)

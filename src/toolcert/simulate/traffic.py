@@ -152,6 +152,16 @@ def wrong_key() -> Raw:
     return error(401, message, code="invalid_api_key")
 
 
+def no_credits() -> Raw:
+    """The error for an account without credit."""
+    return error(402, "Insufficient credits. Add more to your account and try again.", code=402)
+
+
+def upstream_error() -> Raw:
+    """The 400 with which a router passes on that its upstream failed: it says nothing about the request."""
+    return error(400, "Provider returned error", code=400)
+
+
 def no_key() -> Raw:
     """The error for a request without a key."""
     message = "You didn't provide an API key. Provide it in an Authorization header using Bearer auth."

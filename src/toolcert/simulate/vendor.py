@@ -160,12 +160,17 @@ class Simulation:
         count: int | None = None,
         retry_after: float | None = None,
         model: str | None = None,
+        share: float = 1.0,
+        seed: int = 1,
     ) -> None:
         """Fail from now on (or `after` so many requests), `count` times or until `restore()`.
 
-        Kinds: 429, 500, 502, 503, 504, 529, reset (the connection breaks), timeout (no answer).
+        Kinds: 400 (an upstream error), 401 (the key), 402 (no credit), 429, 500, 502, 503, 504, 529,
+        reset (the connection breaks), timeout (no answer). With a `share`, that part of the requests fails at random.
         """
-        self.backend.outages.add(Outage(kind, after=after, count=count, retry_after=retry_after, model=model))
+        self.backend.outages.add(
+            Outage(kind, after=after, count=count, retry_after=retry_after, model=model, share=share, seed=seed)
+        )
 
     def restore(self) -> None:
         """End every outage."""

@@ -9,7 +9,7 @@ from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.json_value import same_value
 from toolcert.core.replies import CallsField
-from toolcert.diagnose.checks.registry import Evidence, View, When, check
+from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement
 from toolcert.diagnose.markup import call_in
 from toolcert.diagnose.request_facts import last_question, messages
@@ -23,6 +23,19 @@ _REPETITION = re.compile(
 """Words of a question that may ask for the same call more than once."""
 _KIMI_ID = re.compile(r"functions\.(.+):\d+")
 
+declare(
+    FindingKind(
+        code="call.server_error",
+        severity=Severity.ERROR,
+        title="The server answers with an error where a call is due.",
+        meaning="The agent gets an error and no call, and asking again does not help: the same request fails every "
+        "time, and works without tools. It looks like an outage and is none.",
+        cause="The model writes a malformed call, and the server's parser fails on it instead of handing it over; or "
+        "the server's support for tools is broken altogether.",
+        remedy="Ask in other words or without tools where that will do, and report it to the operator with the "
+        "evidence. On a server of your own, look for the parser's traceback in its log.",
+    )
+)
 UNKNOWN_TOOL = FindingKind(
     code="call.unknown_tool",
     severity=Severity.ERROR,

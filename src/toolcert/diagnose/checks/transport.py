@@ -78,6 +78,13 @@ _transport(
     "Check the environment variable or file that the key comes from; `toolcert doctor` says which one is used.",
 )
 _transport(
+    FaultKind.PAYMENT,
+    "The account has no credit.",
+    "Nothing was asked, so nothing is known about the model. The key itself is good.",
+    "Prepaid credit that is used up, a spending limit, or a bill that was not paid.",
+    "Add credit to the account, or take the key of another one, and run again: measured cases are not asked twice.",
+)
+_transport(
     FaultKind.RATE_LIMITED,
     "The endpoint limits the rate of requests.",
     "The case is not measured after all permitted retries. `Retry-After` was honoured where it was sent.",

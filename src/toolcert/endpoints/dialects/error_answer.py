@@ -157,19 +157,29 @@ _UNKNOWN_MODEL = re.compile(
     re.IGNORECASE,
 )
 _UNKNOWN_MODEL_CODES = frozenset({"model_not_found", "model_not_supported", "deploymentnotfound", "invalid_model"})
+_NO_CREDIT = re.compile(
+    r"\b(?:insufficient|not enough|out of) (?:\w+ )?(?:credits?|balance|funds)\b"
+    r"|\b(?:credits?|balance)\b.{0,30}\b(?:insufficient|not enough|too low|exhausted|used up)\b|payment required",
+    re.IGNORECASE,
+)
+"""Sentences for an empty account; some vendors say them with a 400 or 403."""
 _QUOTA_CODES = frozenset({"insufficient_quota", "consumption_limit_reached", "rate_limit_exceeded"})
+
+
+_OF_ONE_KIND = {401: FaultKind.AUTH, 403: FaultKind.AUTH, 408: FaultKind.TIMEOUT}
+PAYMENT_REMEDY = "Add credit to the account, or take the key of another one."
 
 
 def kind_of_error(status: int, error: ErrorText) -> FaultKind:
     """The kind of an error answer of any OpenAI-compatible server; its text takes precedence over its status."""
     if status == 429 or error.code in _QUOTA_CODES:
         return FaultKind.RATE_LIMITED
-    if status in (401, 402, 403):
-        return FaultKind.AUTH
+    if status == 402 or (status in (400, 403) and _NO_CREDIT.search(error.message)):
+        return FaultKind.PAYMENT
+    if status in _OF_ONE_KIND:
+        return _OF_ONE_KIND[status]
     if says_unsupported(error):
         return FaultKind.UNSUPPORTED
-    if status == 408:
-        return FaultKind.TIMEOUT
     if status >= 500:
         return FaultKind.SERVER_ERROR
     return _kind_of_refusal(status, error)

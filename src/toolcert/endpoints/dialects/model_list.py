@@ -11,6 +11,7 @@ import msgspec
 from toolcert.core.errors import (
     ConfigurationError,
     ListingError,
+    NothingMeasuredError,
     ToolcertError,
     UnauthorisedError,
     UnreachableError,
@@ -19,7 +20,7 @@ from toolcert.core.exchanges import Fault, FaultCause, FaultKind
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.dialects.base import Dialect
-from toolcert.endpoints.dialects.error_answer import is_html, read_error_text
+from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY, is_html, read_error_text
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 from toolcert.http.url import PROXY_REMEDY
 from toolcert.protocol.unicode import NOT_JSON
@@ -159,6 +160,8 @@ def listing_error(spec: EndpointSpec, url: str, fault: Fault) -> ToolcertError:
         return UnauthorisedError(told)
     if fault.kind is FaultKind.CONFIGURATION and fault.status not in (404, 405):
         return ConfigurationError(told)
+    if fault.kind is FaultKind.PAYMENT:
+        return NothingMeasuredError(told, remedy=PAYMENT_REMEDY)
     remedy = "Check the address." if (fault.status or 0) < 500 else "Look into the server's log, or try again later."
     return ListingError(f"{spec.name}: {url} answers {fault.status}: {fault.message}", remedy=remedy)
 

@@ -130,6 +130,8 @@ class OpenAiDialect:
         message = error.message or f"status {response.status} without a message"
         if kind is FaultKind.AUTH:
             message = f"{self._about_key(response.status)}: {message}"
+        elif kind is FaultKind.PAYMENT:
+            message = f"the account has no credit; the server says {response.status}: {message}"
         elif response.status is not None and response.status < 400:
             message = f"redirects to {response.headers.get('location', 'another address')}; use that address"
         return Fault(kind=kind, message=message, status=response.status)

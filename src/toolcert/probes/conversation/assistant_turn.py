@@ -10,6 +10,7 @@ from toolcert.diagnose import finding
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed
 from toolcert.probes.follow_up import (
     NULL_CONTENT,
+    WITHOUT_REASONING,
     always,
     answered_on,
     ask_on,
@@ -20,17 +21,15 @@ from toolcert.probes.follow_up import (
     with_results,
 )
 from toolcert.probes.oracle import (
-    REFUSALS,
     Feature,
     answered,
     judgeable,
     mentions,
-    refused,
-    refuses,
     said,
     valid_calls,
     why_not_called,
 )
+from toolcert.probes.refusal_pairs import is_refusal, try_pairs
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import WEATHER
 from toolcert.probes.text_oracle import says_number
@@ -85,9 +84,8 @@ class MalformedHistory(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         city = talk.nonce("city")
         _, turn = await ask_on(talk, _malformed_history(city, f'{{"city": "{city}'), tools=[WEATHER])
-        # A refused key says nothing about the history.
-        about_history = turn.fault is not None and turn.fault.kind not in (FaultKind.SERVER_ERROR, FaultKind.AUTH)
-        if about_history and refuses(turn):
+        if turn.fault is not None and turn.fault.kind is FaultKind.REJECTED:
+            talk.refusals.set_aside(turn)  # as it may be, so it says nothing about bad luck
             return passed(answer="refused")
         control = _malformed_history(city, f'{{"city": "{city}"}}')
         await judgeable(talk, turn, feature=MALFORMED.over(control))
@@ -145,15 +143,17 @@ class ReasoningBack(ScriptedProbe):
 
 
 async def _judge(talk: Conversation, without: Turn, with_it: Turn, secret: int) -> ProbeResult:
-    if with_it.fault is not None:
-        feature = KEPT.over(without.exchange.request.body["messages"])
-        return await refused(talk, with_it, with_it.fault, feature, called=True)
-    if without.fault is None:
-        return passed(*_not_kept(without, with_it, secret), called=True)
-    if without.fault.kind not in REFUSALS:
-        return await refused(talk, without, without.fault, None, called=True)
-    found = finding("reasoning.required_back", said(without.fault), turn=without.index)
-    return failed("refuses the second turn unless the reasoning is sent back", found, called=True, handled=False)
+    messages = without.exchange.request.body["messages"]
+    with_it = await judgeable(talk, with_it, feature=KEPT.over(messages), called=True)
+    if is_refusal(without) and without.fault is not None:
+        trial = await try_pairs(talk, without, WITHOUT_REASONING, lambda: talk.control(**with_it.exchange.request.body))
+        if trial.refused:
+            found = finding("reasoning.required_back", said(without.fault), turn=without.index)
+            reason = "refuses the second turn unless the reasoning is sent back"
+            return failed(reason, found, called=True, handled=False)
+        without = trial.turn
+    without = await judgeable(talk, without, called=True)
+    return passed(*_not_kept(without, with_it, secret), called=True)
 
 
 def _not_kept(without: Turn, with_it: Turn, secret: int) -> tuple[Finding, ...]:

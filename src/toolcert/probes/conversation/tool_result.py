@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import TypeAlias
 
-from toolcert.core.exchanges import Fault
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
@@ -21,7 +22,8 @@ from toolcert.probes.follow_up import (
     taken,
     unused,
 )
-from toolcert.probes.oracle import REFUSALS, arguments_of, calls_of, mentions, refuses, said, unmeasured
+from toolcert.probes.oracle import arguments_of, calls_of, mentions, said, unless_broken, unmeasured
+from toolcert.probes.refusal_pairs import is_refusal, try_pairs, works_once
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import SAVE_NOTE, SEARCH, WEATHER
 from toolcert.probes.text_oracle import (
@@ -206,17 +208,18 @@ class WrongId(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         sent, turn = await ask_on(talk, _history(talk, "call_other"), tools=[WEATHER])
         if turn.fault is None:
-            found = finding("history.wrong_id_accepted", "tool_call_id call_other, no such call", turn=turn.index)
-            return passed(found)
+            return _answered_over(turn)
         right = [*sent[:-1], tool_result(call_id("d4"), RESULT)]
         control = await talk.control(right, tools=[WEATHER])
         if control.fault is not None:
             return unmeasured(control.fault)
-        if refuses(turn):
-            return passed()
-        if turn.fault.kind not in REFUSALS:
-            return unmeasured(turn.fault)
-        return failed(f"breaks on a wrong tool_call_id ({said(turn.fault)})")
+        what = "a wrong tool_call_id"
+        turn = await unless_broken(talk, turn, what, lambda: talk.control(right, tools=[WEATHER]))
+        return passed() if turn.fault is not None else _answered_over(turn)
+
+
+def _answered_over(turn: Turn) -> ProbeResult:
+    return passed(finding("history.wrong_id_accepted", "tool_call_id call_other, no such call", turn=turn.index))
 
 
 def _history(talk: Conversation, answered_id: str) -> list[JsonObject]:
@@ -236,13 +239,16 @@ FORMS = {
     "chatcmpl-tool-": "chatcmpl-tool-5f0e1c9a7b3d4e2f8a6c1b0d9e7f3a52",
 }
 """Call ids as vendors and servers make them, by what tells them apart."""
+_IDS = "ids of other vendors"
+Step: TypeAlias = tuple[str, str, str]
+"""The id of a call, its city, and the station in its result."""
 
 
 @probe
 class ForeignIds(ScriptedProbe):
     """One conversation with calls from several vendors, each with its own form of id.
 
-    After a refusal each form is sent alone: the forms that are taken are the control for those that are not.
+    After a refusal the same conversation with plain ids is the control; then each form is sent alone.
     """
 
     name = "foreign_ids"
@@ -256,17 +262,19 @@ class ForeignIds(ScriptedProbe):
         stations = [talk.nonce(f"station {form}") for form in FORMS]
         steps = list(zip(FORMS.values(), cities, stations, strict=True))
         sent, turn = await ask_on(talk, _travelled(*steps), tools=[WEATHER])
-        if turn.fault is not None and turn.fault.kind in REFUSALS:
-            by_form = {form: _travelled(step) for form, step in zip(FORMS, steps, strict=True)}
-            if result := await _refused_ids(talk, turn, turn.fault, by_form):
-                return result
+        if is_refusal(turn):
+            plain = _travelled(*((call_id(f"f{place}"), *step[1:]) for place, step in enumerate(steps)))
+            trial = await try_pairs(talk, turn, _IDS, lambda: talk.control(plain, tools=[WEATHER]))
+            if trial.refused:
+                return await _refused_ids(talk, turn, dict(zip(FORMS, steps, strict=True)))
+            turn = trial.turn
         turn = await taken(talk, turn, RESULTS.over(sent[:1]))
         if any(mentions(turn, station) for station in stations):
             return passed(handled=True)
         return unused(turn, "does not use results with ids of other vendors")
 
 
-def _travelled(*steps: tuple[str, str, str]) -> list[JsonObject]:
+def _travelled(*steps: Step) -> list[JsonObject]:
     """A conversation in which each city (id, city, station) was looked up in a turn of its own."""
     cities = " and ".join(city for _, city, _ in steps)
     history = [user(f"Which weather stations report for {cities}? Use get_weather for each.")]
@@ -276,17 +284,14 @@ def _travelled(*steps: tuple[str, str, str]) -> list[JsonObject]:
     return history
 
 
-async def _refused_ids(
-    talk: Conversation, turn: Turn, fault: Fault, by_form: Mapping[str, list[JsonObject]]
-) -> ProbeResult | None:
-    """What the refusal of a history with all forms of ids means; None where it is not about ids at all."""
-    alone = {form: await talk.control(history, tools=[WEATHER]) for form, history in by_form.items()}
-    accepted = [form for form, one in alone.items() if one.fault is None]
-    rejected = [form for form, one in alone.items() if one.fault is not None and one.fault.kind in REFUSALS]
-    if not accepted:
-        return None
-    if not rejected:
-        return unmeasured(fault)
-    evidence = f"{said(fault)}; refused alone: {', '.join(rejected)}; taken: {', '.join(accepted)}"
+async def _refused_ids(talk: Conversation, turn: Turn, steps: Mapping[str, Step]) -> ProbeResult:
+    """Name the forms of ids that are refused also alone."""
+    assert turn.fault is not None
+    taken_forms = []
+    for form, step in steps.items():
+        if await works_once(talk, partial(talk.control, _travelled(step), tools=[WEATHER])):
+            taken_forms.append(form)
+    refused = ", ".join(form for form in steps if form not in taken_forms)
+    evidence = f"{said(turn.fault)}; refused alone: {refused or 'none'}; taken: {', '.join(taken_forms) or 'none'}"
     found = finding("history.foreign_ids_rejected", evidence, turn=turn.index)
-    return failed(f"refuses call ids of the form {', '.join(rejected)}", found, handled=False)
+    return failed(f"refuses call ids of the form {refused}" if refused else f"refuses {_IDS}", found, handled=False)

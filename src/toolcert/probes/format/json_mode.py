@@ -8,7 +8,8 @@ from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
-from toolcert.probes.oracle import REFUSALS, Feature, answered, judgeable, said
+from toolcert.probes.oracle import Feature, answered, judgeable, said
+from toolcert.probes.refusal_pairs import is_refusal
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import STRING, parameters
 from toolcert.probes.text_oracle import fault_of_json
@@ -68,7 +69,7 @@ class JsonMode(ScriptedProbe):
         person, prompt = person_prompt(talk)
         messages = [user(prompt)]
         turn = await talk.ask(messages, response_format={"type": "json_object"})
-        if turn.fault is None or turn.fault.kind not in REFUSALS:
+        if turn.fault is None or not is_refusal(turn):
             return judge_person(await judgeable(talk, turn), person)
         result = judge_person(await answered(talk, messages, feature=None), person)
         return msgspec.structs.replace(result, detail={"without_mode": said(turn.fault)})

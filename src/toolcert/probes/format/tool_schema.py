@@ -12,7 +12,8 @@ from toolcert.core.schema import Bucket
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed
-from toolcert.probes.oracle import REFUSALS, Feature, answered, calls_of, equals, judgeable, valid_calls, why_not_called
+from toolcert.probes.oracle import Feature, answered, calls_of, equals, judgeable, valid_calls, why_not_called
+from toolcert.probes.refusal_pairs import is_refusal
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, STRING, WEATHER, described, parameters
 
@@ -144,7 +145,7 @@ class Strict(ScriptedProbe):
         prompt = f'Call paint_wall with {{"colour": "{talk.nonce("colour")}", "shade": "{talk.nonce("shade")}"}}.'
         messages = [user(prompt)]
         turn = await talk.ask(messages, tools=[STRICT_TOOL], tool_choice="required")
-        if turn.fault is not None and turn.fault.kind in REFUSALS:
+        if is_refusal(turn):
             turn = await talk.ask(messages, tools=[STRICT_TOOL])  # it may be the choice that is refused
         calls = calls_of(await judgeable(talk, turn, feature=STRICT))
         if not calls:

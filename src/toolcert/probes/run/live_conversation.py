@@ -23,6 +23,7 @@ from toolcert.engine.interfaces import Session, Unjudged
 from toolcert.engine.local import BudgetSpent
 from toolcert.http.retry import is_retried
 from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn
+from toolcert.probes.refusal_pairs import ModelRefusals, RunRefusals
 from toolcert.probes.registry import find_probe
 from toolcert.probes.run.fingerprint import changed_within, fingerprints_of
 from toolcert.protocol.reply import read_reply
@@ -47,9 +48,12 @@ class ProbeSettings(Value):
 class LiveConversation:
     """Talks to one model in one iteration of one probe."""
 
-    def __init__(self, case: Case, session: Session, on_attempt: OnAttempt, settings: ProbeSettings) -> None:
+    def __init__(
+        self, case: Case, session: Session, on_attempt: OnAttempt, settings: ProbeSettings, refusals: ModelRefusals
+    ) -> None:
         self.model = case.model
         self.iteration = case.iteration or 0
+        self.refusals = refusals
         self.turns: list[Turn] = []
         self.exchanges: list[Exchange] = []
         self.controls: set[int] = set()
@@ -82,6 +86,7 @@ class LiveConversation:
             index=len(self.turns),
         )
         self.turns.append(turn)
+        self.refusals.saw(turn)
         return turn
 
     async def control(self, messages: list[JsonObject], **parameters: Any) -> Turn:
@@ -120,17 +125,21 @@ class LiveConversation:
 
 
 class ProbeWork:
-    """Performs probe cases; own probes (scenarios) are given, all others found by name."""
+    """Performs the probe cases of a run; own probes (scenarios) are given, all others found by name."""
 
-    def __init__(self, settings: ProbeSettings | None = None, own: Iterable[Probe] = ()) -> None:
+    def __init__(
+        self, settings: ProbeSettings | None = None, own: Iterable[Probe] = (), refusals: RunRefusals | None = None
+    ) -> None:
         self._settings = settings or ProbeSettings()
         self._own = {probe.name: probe for probe in own}
+        self._refusals = refusals or RunRefusals()
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
         """Hold the conversation and judge it."""
         name = case.probe or ""
         probe = self._own.get(name) or find_probe(name)
-        talk = LiveConversation(case, session, on_attempt, self._settings)
+        refusals = self._refusals.of(case.endpoint, case.model)
+        talk = LiveConversation(case, session, on_attempt, self._settings, refusals)
         try:
             result = await _conclusion(probe, talk)
             return _record(case, talk, _unless_cut(result, talk.judged, may_be_cut=probe.may_be_cut))
@@ -183,8 +192,8 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
 def _collected(talk: LiveConversation, result: ProbeResult) -> tuple[Finding, ...]:
     """What the turns and the probe found; a refusal is a finding of its own only where nothing explained it."""
     turns = [turn for turn in talk.judged if turn.fault is None]
-    if result.outcome is Outcome.NOT_MEASURED and talk.turns and talk.turns[-1].fault is not None:
-        turns.append(talk.turns[-1])
+    if result.outcome is Outcome.NOT_MEASURED:
+        turns += [turn for turn in talk.turns if turn.fault is not None][-1:]
     seen = [found for turn in turns for found in turn.findings]
     return in_order([*seen, *talk.reported, *result.findings, *changed_within(talk.turns)])
 

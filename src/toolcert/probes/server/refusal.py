@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
-from toolcert.probes.oracle import refuses, said, unmeasured
+from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.oracle import unless_broken, unmeasured
 from toolcert.probes.registry import probe
 
 
@@ -26,14 +27,10 @@ class ErrorShapes(ScriptedProbe):
 
     async def run(self, talk: Conversation) -> ProbeResult:
         turn = await talk.control([], max_tokens=16)
-        control = await talk.control([user("Say hello.")], max_tokens=16)
-        if control.fault is not None:
-            return unmeasured(control.fault)
+        turn = await _refused_alone(talk, turn, "a request without messages")
         status = turn.exchange.status
         if turn.fault is None:
             return failed("answers a request without messages", status=status)
-        if not refuses(turn):
-            return failed(f"answers an illegal request with an error of its own ({said(turn.fault)})", status=status)
         if not _has_message(turn.exchange.payload):
             found = finding(
                 "envelope.not_openai", turn.exchange.payload[:200].decode(errors="replace"), turn=turn.index
@@ -73,10 +70,19 @@ class UnknownModel(ScriptedProbe):
             answered_as = turn.reply.model if isinstance(turn.reply.model, str) else "no name"
             found = finding("model.unknown_accepted", f"asked {made_up}, answered as {answered_as}", turn=turn.index)
             return failed("answers a made-up model id with 200", found)
-        control = await talk.control(messages, max_tokens=16)
-        if control.fault is not None:
-            return unmeasured(control.fault)
-        if refuses(turn):
+        turn = await _refused_alone(talk, turn, "a made-up model id")
+        if turn.fault is not None:
             return passed(status=turn.exchange.status)
-        what = said(turn.fault) if turn.fault is not None else "an answer outside the protocol"
-        return failed(f"does not refuse a made-up model id properly: {what}", status=turn.exchange.status)
+        return failed("does not refuse a made-up model id properly: an answer outside the protocol")
+
+
+async def _refused_alone(talk: Conversation, turn: Turn, what: str) -> Turn:
+    """The turn as it is to be judged, once a legal request has shown that key and model are good."""
+
+    def legal() -> Awaitable[Turn]:
+        return talk.control([user("Say hello.")], max_tokens=16)
+
+    control = await legal()
+    if control.fault is not None:
+        raise Concluded(unmeasured(control.fault))
+    return await unless_broken(talk, turn, what, legal)

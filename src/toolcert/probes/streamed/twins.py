@@ -25,6 +25,7 @@ class _Streaming:
     def __init__(self, talk: Conversation) -> None:
         self.model, self.iteration = talk.model, talk.iteration
         self.nonce, self.number = talk.nonce, talk.number
+        self.refusals = talk.refusals
         self.in_one_piece = False
         """Whether an answer came that was no stream."""
         self._talk = talk

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 from toolcert.core.values import JsonObject
 from toolcert.simulate.faults.base import PLAIN, Stage, calls, fault, message, say
 from toolcert.simulate.situations import A_CALL, TWO_CALLS, WORDS
-from toolcert.simulate.traffic import Ask
+from toolcert.simulate.traffic import Ask, Raw, error, server_error
 
 _SPELLINGS = {
     "harmony": "<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>",
@@ -53,6 +54,17 @@ def in_reasoning(body: JsonObject, ask: Ask) -> JsonObject:
         return body
     thoughts = f"The user wants this done. {markup(calls(body), ask.option)}"
     return say(body, "One moment please.", reasoning_content=thoughts)
+
+
+@fault("call.server_error", Stage.BODY, A_CALL, probe="basic")
+def breaks(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Fails with 500 on its own calls; option: 400, or `words` to fail on half of all questions."""
+    question = str(next((one.get("content") for one in ask.messages if one.get("role") == "user"), ""))
+    if not calls(body) or (ask.option == "words" and zlib.crc32(question.encode()) % 2):
+        return body
+    if ask.option == "400":
+        return error(400, "Failed to call a function. Please adjust your prompt.", code="tool_use_failed")
+    return server_error(500)
 
 
 @fault("call.twice", Stage.BODY, A_CALL)

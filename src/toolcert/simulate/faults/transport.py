@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcert.core.values import JsonObject
 from toolcert.simulate.faults.base import Stage, fault
 from toolcert.simulate.situations import A_CALL
-from toolcert.simulate.traffic import Ask, Raw, Reset, Silence, rate_limited, server_error, wrong_key
+from toolcert.simulate.traffic import Ask, Raw, Reset, Silence, no_credits, rate_limited, server_error, wrong_key
 
 _HUGE = 80 << 20
 
@@ -38,6 +38,12 @@ def broken(_body: JsonObject, ask: Ask) -> Raw:
 def unauthorised(_body: JsonObject, _ask: Ask) -> Raw:
     """Refuses every key."""
     return wrong_key()
+
+
+@fault("transport.payment", Stage.REQUEST, A_CALL)
+def unpaid(_body: JsonObject, _ask: Ask) -> Raw:
+    """Answers every request with 402: the account has no credit."""
+    return no_credits()
 
 
 @fault("transport.oversized", Stage.REQUEST, A_CALL)

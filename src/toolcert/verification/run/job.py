@@ -22,6 +22,7 @@ from toolcert.core.number_text import plural
 from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import Value
+from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import LASTING, OutageWatch, fault_of
@@ -80,6 +81,8 @@ def _reason(fault: Fault) -> NothingMeasuredError:
     message = f"the first {ENOUGH} rows all failed: {fault.message.rstrip('.')}."
     if fault.kind is FaultKind.AUTH:
         return UnauthorisedError(message, remedy="Check the key; `toolcert doctor` says which one is used.")
+    if fault.kind is FaultKind.PAYMENT:
+        return NothingMeasuredError(message, remedy=PAYMENT_REMEDY)
     if fault.kind in (FaultKind.CONNECT, FaultKind.TLS):
         return UnreachableError(message, remedy="Check the address; `toolcert doctor` tries it.")
     if fault.kind is FaultKind.UNKNOWN_MODEL:
