@@ -41,6 +41,7 @@ PROVIDER = "model_provider"
 """An extra column that some files have."""
 NEEDED = ("date", "model_id", "tool_call_support", "handles_response", "iterations", "tool_success_rate")
 """Columns that an import cannot do without."""
+_MOST_ITERATIONS = 1_000_000
 REGISTRY = (
     "model_id",
     "first_seen",
@@ -159,7 +160,7 @@ def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]
                     remedy="Give the test_results.csv of watsonx-tool-tester.",
                 )
             for row in reader:
-                yield reader.line_num, {name: value for name, value in row.items() if name is not None}
+                yield reader.line_num, {name: value or "" for name, value in row.items() if name is not None}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"cannot read {path}: {error}.") from None
 
@@ -167,9 +168,11 @@ def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]
 def _observation(row: JsonObject, endpoint: str) -> Observation:
     day = _moment(row["date"]).date().isoformat()
     iterations = int(row["iterations"] or 0)
-    called = round(_number(row["tool_success_rate"]) * iterations)
+    if not 0 <= iterations <= _MOST_ITERATIONS:
+        raise ValueError(f"{iterations} is no number of iterations")
+    called = round(_rate(row["tool_success_rate"]) * iterations)
     # The older tool divides by the number of calls, so without a call there is nothing to handle.
-    handled = round(_number(row.get("response_success_rate")) * called)
+    handled = round(_rate(row.get("response_success_rate")) * called)
     interval = wilson(handled, iterations)
     refused = (
         not iterations and row["tool_call_support"].strip().lower() == "false"
@@ -211,9 +214,17 @@ def _number(text: str | None) -> float:
     return float(text) if text and text.strip() else 0.0
 
 
+def _rate(text: str | None) -> float:
+    rate = _number(text)
+    if not 0 <= rate <= 1:
+        raise ValueError(f"{text!r} is not a rate between 0 and 1")
+    return rate
+
+
 def _time(text: str | None) -> float | None:
     """A time in seconds; the older tool writes 0.0 if nothing was measured."""
-    return _number(text) or None
+    seconds = _number(text)
+    return seconds if 0 < seconds < float("inf") else None
 
 
 def _import_registry(store: HistoryStore, path: Path) -> int:

@@ -142,7 +142,7 @@ def read_manifest(folder: Path) -> Manifest:
         ) from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(
             f"{path} is damaged: {error}.", remedy="Choose another --output, or remove the folder."
         ) from error

@@ -51,10 +51,10 @@ def read_document(path: Path) -> Document:
 
 
 def _read_yaml(path: Path, text: str) -> Document:
-    loader = yaml.SafeLoader(text)
     lines: dict[Place, int] = {}
-    value = None
+    value = loader = None
     try:
+        loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         if node is not None:
             _mark(path, node, (), lines)  # first, because building the value of a hostile file may never end
@@ -64,8 +64,11 @@ def _read_yaml(path: Path, text: str) -> Document:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = mark.line + 1 if mark else 1
         raise ScenarioError(f"{path}:{line}: not valid YAML: {problem or error}.") from None
+    except (ValueError, OverflowError) as error:  # a date that does not exist, or a number beyond all bounds
+        raise ScenarioError(f"{path}: not valid YAML: {error}.") from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return Document(path, value, lines)
 
 
