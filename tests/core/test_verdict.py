@@ -105,3 +105,12 @@ def test_a_run_without_a_core_ability_is_judged_by_what_it_asked() -> None:
 def test_the_sentence_says_what_goes_wrong_and_how_often() -> None:
     verdict = decide([core(2, 5, fault="calls with wrong values")], coverage=FULL)
     assert verdict.sentence == "fails: basic: calls with wrong values in 3 of 5"
+
+
+def test_an_allowed_fault_takes_the_abilities_with_it_that_it_broke() -> None:
+    """Streams that are cut fail the probe of streams; who allows the one allows the other."""
+    broken = streamed(0, 5, codes=("stream.cut",))
+    capped = decide([core(5, 5), broken], [CUT], coverage=FULL)
+    assert capped.word is Word.PARTIAL
+    assert capped.allowing(["stream.cut"]).word is Word.PASSES
+    assert decide([core(0, 5, codes=("stream.cut",))], [CUT], coverage=FULL).allowing(["stream.cut"]).word is Word.FAILS

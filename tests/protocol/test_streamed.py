@@ -492,7 +492,7 @@ def test_a_stream_with_another_media_type_is_noted() -> None:
 
 
 def test_a_stream_nobody_asked_for_is_noted() -> None:
-    assert "none was asked for" in evidence(read(FAITHFUL, stream=False))
+    assert "a request without `stream`" in evidence(read(FAITHFUL, stream=False))
 
 
 # ---- wrong types and other choices -----------------------------------------------------------------

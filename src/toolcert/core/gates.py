@@ -45,7 +45,7 @@ def _gate(text: str, names: Sequence[str]) -> Gate:
     return Gate(name=name, least=least)
 
 
-def check_gate_codes(codes: Iterable[str], catalogue: Iterable[FindingKind]) -> None:
+def check_gate_codes(codes: Iterable[str], catalogue: Iterable[FindingKind], option: str = "--fail-on") -> None:
     """Refuse a gate that could never close: a code or severity that does not exist."""
     severities = [severity.value for severity in Severity]
     asked = [code for code in codes if code not in severities]
@@ -55,7 +55,7 @@ def check_gate_codes(codes: Iterable[str], catalogue: Iterable[FindingKind]) -> 
         # A family's member, such as args.schema.required, has no entry of its own.
         if code not in known and not any(code.startswith(f"{family}.") for family in families):
             remedy = f"{did_you_mean(code, known)} `toolcert findings` lists them.".lstrip()
-            raise UsageError(f"--fail-on {code}: no such finding or severity.", remedy=remedy)
+            raise UsageError(f"{option} {code}: no such finding or severity.", remedy=remedy)
 
 
 def rules_out(gates: Iterable[str], code: str, severity: Severity) -> bool:

@@ -186,13 +186,22 @@ def decide(
         threshold=threshold,
         runs_to_certify=runs_needed(threshold) if word is Word.PASSES and threshold < 1 else None,
         caps=tuple(fault.code for fault in faults),
-        otherwise=_conclude(Evidence(abilities, (), coverage, threshold), rules)[0] if faults else None,
+        otherwise=_without_faults(abilities, faults, coverage, threshold, rules) if faults else None,
     )
 
 
 def can_cap(code: str, severity: Severity) -> bool:
     """Whether a finding caps the verdict once it is reproduced."""
     return severity is Severity.ERROR and not code.startswith(NOT_THE_MODELS)
+
+
+def _without_faults(
+    abilities: Sequence[Ability], faults: Sequence[Fault], coverage: Coverage, threshold: float, rules: Sequence[Rule]
+) -> Word:
+    """The word if the faults may stand: abilities that are not core and show one of them do not decide either."""
+    codes = {fault.code for fault in faults}
+    standing = [ability for ability in abilities if ability.core or not codes & set(ability.codes)]
+    return _conclude(Evidence(standing, (), coverage, threshold), rules)[0]
 
 
 def is_allowed(code: str, allowed: Iterable[str]) -> bool:

@@ -36,6 +36,7 @@ CONSEQUENCES = tuple(
         "call.in_text": (*_USE, "finish.calls_missing", "reasoning.leaked", "text.special_tokens"),
         "call.in_reasoning": (*_USE, "finish.calls_missing", "reasoning.only"),
         "reasoning.only": _USE,
+        "text.empty": (*_USE, "usage", "finish.nonstandard", "stream.one_piece"),
         "call.unknown_tool": ("choice.named_ignored",),
         "call.duplicate": ("call.id_duplicate", "parallel.flag_ignored", "result.repeat_call"),
         # The pieces of a stream were sent wrongly, so that what is assembled from them is wrong.

@@ -134,7 +134,9 @@ class _Reading:
 
     def _note_start(self) -> None:
         if not self._exchange.request.stream:
-            self._notices.note("stream.framing", "a stream came, though none was asked for", rule="unasked")
+            self._notices.note(
+                "stream.unasked", "an event stream in answer to a request without `stream`", rule="unasked"
+            )
         media_type = self._exchange.headers.get("content-type", "")
         if media_type and not media_type.lower().startswith("text/event-stream"):
             evidence = f"an event stream with content-type {shown(media_type)}"

@@ -115,8 +115,30 @@ def resume(folder: Path, manifest: Manifest, again: AskAgain | None = None) -> E
     refuse_another_run(folder, reader.manifest, manifest)
     earlier = Earlier(reader.heads(gone=True), again)
     stale = reader.manifest.has_stale_lines or len(earlier) < earlier.known
-    earlier.manifest = msgspec.structs.replace(manifest, run=reader.manifest.run, has_stale_lines=stale)
+    extended = _extended(reader.manifest, manifest)
+    earlier.manifest = msgspec.structs.replace(extended, run=reader.manifest.run, has_stale_lines=stale)
     return earlier
+
+
+def _extended(old: Manifest, new: Manifest) -> Manifest:
+    """The manifest of a probe run that goes on: what was asked before stays part of it."""
+    if new.job != "probe":
+        return new
+    probes = tuple(dict.fromkeys((*old.probes, *new.probes)))
+    return msgspec.structs.replace(
+        new,
+        started_at=min(old.started_at, new.started_at),
+        endpoints=tuple({spec.name: spec for spec in (*old.endpoints, *new.endpoints)}.values()),
+        models={
+            name: tuple({info.id: info for info in (*old.models.get(name, ()), *new.models.get(name, ()))}.values())
+            for name in dict.fromkeys((*old.models, *new.models))
+        },
+        partial=old.partial and new.partial,
+        unreachable={name: why for name, why in new.unreachable.items() if name not in old.models},
+        suite=new.suite if new.suite == old.suite else None,
+        probes=probes,
+        iterations=max(old.iterations or 1, new.iterations or 1),
+    )
 
 
 def start_afresh(folder: Path, job: str) -> None:
@@ -160,7 +182,9 @@ def _same_endpoints(old: Manifest, new: Manifest) -> Iterator[tuple[EndpointSpec
     if new.job == "verify":
         return zip(old.endpoints, new.endpoints, strict=False)
     known = {spec.name: spec for spec in old.endpoints}
-    return ((known[spec.name], spec) for spec in new.endpoints if spec.name in known)
+    common = [(known[spec.name], spec) for spec in new.endpoints if spec.name in known]
+    # Further endpoints extend a run; a run that has none of the earlier ones is another run.
+    return iter(common or zip(old.endpoints, new.endpoints, strict=False))
 
 
 def _endpoint_differences(before: EndpointSpec, now: EndpointSpec) -> Iterator[str]:

@@ -74,7 +74,7 @@ def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str |
 
     report_options.check_reports(settings, "verify", dataset, earlier)
     check_gate_codes(settings.fail_on, catalogue())
-    check_gate_codes(settings.allow, catalogue())
+    check_gate_codes(settings.allow, catalogue(), "--allow")
     if earlier is not None:
         return _judge_again(dataset, earlier, Rules(rules), settings)
     if dataset is None:

@@ -135,6 +135,7 @@ def probe_options(settings: Settings) -> ProbeOptions:
 
     report_options.check_reports(settings, "probe")
     check_gate_codes(settings.fail_on, catalogue())
+    check_gate_codes(settings.allow, catalogue(), "--allow")
     if isinstance(settings.fail_under, str):
         raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
     named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}

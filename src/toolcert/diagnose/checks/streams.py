@@ -154,6 +154,16 @@ declare(
 )
 declare(
     FindingKind(
+        code="stream.unasked",
+        severity=Severity.ERROR,
+        title="The server streams although no stream was asked for.",
+        meaning="Clients that did not ask for a stream read the answer as one JSON object and fail on the first call.",
+        cause="A proxy or server that streams always, or that reads `stream: false` or its absence as true.",
+        remedy="Ask for streams and assemble them, or report it to the vendor.",
+    )
+)
+declare(
+    FindingKind(
         code="stream.framing",
         severity=Severity.WARNING,
         title="The stream is not framed as server-sent events should be.",

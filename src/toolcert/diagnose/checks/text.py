@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from toolcert.core.excerpt import around, excerpt
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.diagnose.checks.finish import is_filtered
 from toolcert.diagnose.checks.reasoning import leak_in
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
@@ -37,6 +38,11 @@ _TOKENS = re.compile(
 )
 _TALK = re.compile(r"[,:]|\s+(?:is|are|was|marks?|means?|denotes?|stands?|tells?|and|or|tokens?|tags?)\b|\s+[–—-]")
 
+_TELLS_WHY = frozenset({"length", "tool_calls", "function_call"})
+_TOLD_ELSEWHERE = ("envelope.not_openai", "stream.error_inside")
+_REFUSED = re.compile(rb'"refusal"\s*:\s*"[^"]')
+"""A model that declines says so in a field of its own, and its content is null."""
+
 DEGENERATE = FindingKind(
     code="text.degenerate",
     severity=Severity.WARNING,
@@ -48,6 +54,15 @@ DEGENERATE = FindingKind(
 )
 
 
+EMPTY = FindingKind(
+    code="text.empty",
+    severity=Severity.ERROR,
+    title="The answer is empty: no text, no call, no reasoning.",
+    meaning="The agent has nothing to show and nothing to run, and nothing says that something went wrong.",
+    cause="A server that loses what the model wrote, an upstream error that is passed over, or a model that ends its "
+    "turn at once.",
+    remedy="Ask again. On a server of your own, look at its log and at its parsers for calls and reasoning.",
+)
 SPECIAL_TOKENS = FindingKind(
     code="text.special_tokens",
     severity=Severity.WARNING,
@@ -141,3 +156,18 @@ def _slips(view: View, text: str) -> Iterator[Evidence]:
     script = next(name for name, letters in _SCRIPTS.items() if re.search(f"[{letters}]", match[0]))
     if not re.search(f"[{_SCRIPTS[script]}]", conversation_text(view.request)):
         yield Evidence(text=f"{script} inside a word: {around(text, match.start(), match.end())}")
+
+
+@check(EMPTY, When.NOT_CALLED, chat_only=True)
+def empty(view: View) -> Iterator[Evidence]:
+    reply = view.reply
+    if (reply.content or "").strip() or reply.reasoning or not reply.complete:
+        return
+    # Where the finish reason or the envelope says what went wrong, other findings tell it.
+    told = (
+        reply.finish_reason in _TELLS_WHY
+        or is_filtered(reply.finish_reason)
+        or any(view.noticed(code) for code in _TOLD_ELSEWHERE)
+    )
+    if not told and _REFUSED.search(view.exchange.payload) is None:
+        yield Evidence(text=f"finish_reason {reply.finish_reason!r}, and nothing else")

@@ -11,8 +11,8 @@ from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict,
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn
 
-CALL_LOST = ("call.", "finish.calls_missing", "envelope.")
-"""Findings of a call that was made and did not arrive: the model is not said to make none."""
+CALL_LOST = ("call.", "args.", "finish.calls_missing", "envelope.")
+"""Findings of a call that was made and did not arrive whole: the model is not said to make none."""
 OF_A_CALL = ("call.", "args.", "finish.calls_missing", "envelope.")
 """Findings that break the call itself, where it is not streamed."""
 

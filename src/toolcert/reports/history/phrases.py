@@ -19,7 +19,7 @@ WORDS = {
     DayStatus.UNRELIABLE: "unreliable",
     DayStatus.CALLS_ONLY: "calls only",
     DayStatus.BROKEN: "broken",
-    DayStatus.NOT_SUPPORTED: "unsupported",
+    DayStatus.NOT_SUPPORTED: "never called",
     DayStatus.NOT_MEASURED: "not measured",
     DayStatus.NOT_TESTED: "not tested",
 }

@@ -78,6 +78,12 @@ def nondeterministic(body: JsonObject, ask: Ask) -> JsonObject:
     return body
 
 
+@fault("text.empty", Stage.BODY, WORDS)
+def empty(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Answers with nothing where text is due."""
+    return body if calls(body) else say(body, "")
+
+
 @fault(
     "text.degenerate",
     Stage.BODY,
