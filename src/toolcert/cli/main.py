@@ -66,6 +66,7 @@ class LazyGroup(click.Group):
                     formatter.write_dl([(name, entry.help) for name, entry in section.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
+        _need_folder()
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -117,6 +118,14 @@ def _need_output() -> None:
             UsageError("standard output is closed.", remedy="Write `> /dev/null` if you do not want the output.")
         )
         sys.exit(int(ExitCode.USAGE))
+
+
+def _need_folder() -> None:
+    """Refuse to start in a folder that was deleted: every relative path would fail, each with another message."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the working folder no longer exists.", remedy="Change to another one: cd ~") from None
 
 
 def _survive_narrow_encodings() -> None:

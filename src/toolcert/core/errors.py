@@ -107,3 +107,7 @@ class TooManyBugsError(ToolcertError):
     """So many cases met a bug of ours that going on would only waste requests."""
 
     exit_code = ExitCode.BUG
+
+
+class ToolcertWarning(UserWarning):
+    """Something that the user should know and that stops nothing; the command prints it on stderr."""

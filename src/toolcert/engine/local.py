@@ -171,7 +171,7 @@ GRACE_SECONDS = 5.0
 
 @contextlib.contextmanager
 def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Iterator[None]:
-    """Call `first` at the first Ctrl-C or SIGTERM and `second` at every later one."""
+    """Call `first` at the first Ctrl-C, SIGTERM or SIGHUP (the terminal was closed) and `second` at every later one."""
     loop = asyncio.get_running_loop()
     calls = iter([first])
 
@@ -179,8 +179,11 @@ def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Itera
         next(calls, second)()
 
     signals = [signal.SIGINT]
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # a program that uses the library may handle SIGTERM itself
-        signals.append(signal.SIGTERM)
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+        ending = getattr(signal, name, None)
+        # A program that uses the library may handle it itself, and `nohup` has it ignored.
+        if ending is not None and signal.getsignal(ending) is signal.SIG_DFL:
+            signals.append(ending)
     try:
         for one in signals:
             loop.add_signal_handler(one, pressed)
@@ -251,8 +254,8 @@ class LocalEngine:
         def wind_down() -> None:
             nonlocal grace
             queue.close()
-            self._emit(RunStopping(grace=GRACE_SECONDS))
             grace = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._cancel)
+            self._emit(RunStopping(grace=GRACE_SECONDS))
 
         with on_interrupt(wind_down, self._cancel):
             await self._work_off(plan, work, queue)

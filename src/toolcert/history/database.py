@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,14 @@ from sqlalchemy import (
     text,
 )
 
-from toolcert.core.errors import ConfigurationError, InputError, MissingExtraError, OutputError, install_line
+from toolcert.core.errors import (
+    ConfigurationError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    ToolcertWarning,
+    install_line,
+)
 from toolcert.core.secrets import HIDDEN, passwords_in, without_password
 from toolcert.core.statistics import PROBE_THRESHOLD
 
@@ -117,6 +126,7 @@ registry = Table(
 DEFAULT_FILE = "toolcert-history.sqlite"
 BUSY_SECONDS = 60.0
 """How long a writer waits for other writers; adding a run takes milliseconds."""
+_SLICE_MILLISECONDS = 500
 
 
 def open_engine(location: str) -> Engine:
@@ -140,12 +150,41 @@ def transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
     from sqlalchemy.exc import OperationalError
 
     try:
-        with engine.begin() as connection:
-            if engine.dialect.name == "sqlite":
-                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-            yield connection
+        with ExitStack() as stack:
+            yield _begun(engine, stack, write=write)
     except OperationalError as error:  # a full disk, a read-only file, a server that does not answer
         raise _unusable(engine.url.render_as_string(hide_password=True), error) from error
+
+
+def _begun(engine: Engine, stack: ExitStack, *, write: bool) -> Connection:
+    """A connection whose transaction has begun; waits for another process that holds the lock, and says so."""
+    from sqlalchemy.exc import OperationalError
+
+    if engine.dialect.name != "sqlite":
+        return stack.enter_context(engine.begin())
+    until = None
+    while True:
+        try:
+            with ExitStack() as attempt:
+                connection = attempt.enter_context(engine.begin())
+                # Short waits: SQLite is deaf to Ctrl-C while it waits.
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={_SLICE_MILLISECONDS}")
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+                stack.push(attempt.pop_all())
+                return connection
+        except OperationalError as error:
+            if not _is_locked(error) or (until is not None and time.monotonic() > until):
+                raise
+            if until is None:
+                until = time.monotonic() + BUSY_SECONDS
+                place = engine.url.database
+                message = f"another process is writing to the history {place}; waiting up to {BUSY_SECONDS:.0f} s."
+                warnings.warn(message, ToolcertWarning, stacklevel=2)
+
+
+def _is_locked(error: Exception) -> bool:
+    return "database is locked" in str(error)
 
 
 def is_url(location: str) -> bool:
@@ -186,7 +225,7 @@ def _file(path: Path) -> Engine:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot create the folder of {path}: {error.strerror or error}.") from None
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": _SLICE_MILLISECONDS / 1000})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
@@ -210,6 +249,11 @@ def _without_passwords(text: str, location: str) -> str:
 
 
 def _unusable(location: str, error: Exception) -> InputError:
+    if _is_locked(error):
+        return InputError(
+            f"the history at {shown(location)} is locked by another process.",
+            remedy="Wait until that has finished, and run the same command again.",
+        )
     cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
     return InputError(
         f"the history at {shown(location)} cannot be used: {_without_passwords(cause, location)}.",

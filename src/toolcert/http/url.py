@@ -110,12 +110,25 @@ class Proxies:
             return None
         if "://" not in proxy:
             proxy = f"http://{proxy}"
+        if not _is_complete(proxy):  # not shown: it may hold a password
+            raise ConfigurationError(
+                f"What {self._variable(origin)} holds is no address of a proxy.",
+                remedy="Set it to http://HOST:PORT, or name the server's host in NO_PROXY.",
+            )
         if urlsplit(proxy).scheme not in ("http", "https"):
             raise ConfigurationError(
                 f"The proxy for {origin} that {self._variable(origin)} names is neither http nor https.",
                 remedy="Set an http proxy there, or name the host in NO_PROXY.",
             )
         return proxy
+
+
+def _is_complete(proxy: str) -> bool:
+    try:
+        parts = urlsplit(proxy)
+        return bool(parts.hostname) and parts.port != 0 and " " not in proxy
+    except ValueError:  # brackets that do not close, a port that is no number or too large
+        return False
 
 
 def without_credentials(proxy: str) -> str:

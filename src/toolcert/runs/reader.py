@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.errors import InputError
+from toolcert.core.errors import InputError, ToolcertWarning
 from toolcert.core.manifest import RUN_FORMAT, Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import decode_head, decode_record
@@ -23,6 +24,9 @@ SETTLED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED})
 GONE = 0
 """The number of a row that left the dataset; lines are counted from 1."""
 _COUNTS, _SUPERSEDED, _GONE = range(3)
+_LAST_MOMENT = 253402300799.0
+"""The end of the year 9999."""
+_CASE = b'"case":"'
 
 
 def settled(record: Record) -> bool:
@@ -75,10 +79,28 @@ class RunReader:
     @cached_property
     def marks(self) -> bytes:
         """A byte for each line of the log, zero for a line that counts; empty where all lines do."""
-        if not self.manifest.has_stale_lines:
-            return b""
+        return self.read_marks() if self.manifest.has_stale_lines or self._names_a_case_twice() else b""
+
+    def read_marks(self) -> bytes:
+        """The marks of every line; lines that are doubled although the manifest rules that out are told."""
         numbered = enumerate(whole_lines(self.path), 1)
-        return line_marks(self._decoded(numbered, decode_head))
+        marks = line_marks(self._decoded(numbered, decode_head))
+        doubled = 0 if self.manifest.has_stale_lines else marks.count(_SUPERSEDED)
+        if doubled:
+            lines = "1 line repeats a case" if doubled == 1 else f"{doubled} lines repeat cases"
+            message = f"{self.path}: {lines} of other lines; every case counts once."
+            warnings.warn(message, ToolcertWarning, stacklevel=2)
+        return marks
+
+    def _names_a_case_twice(self) -> bool:
+        """Whether lines may speak of the same case, as after two logs were joined by hand. No line is decoded."""
+        seen = set()
+        for number, line in enumerate(whole_lines(self.path), 1):
+            start = line.find(_CASE) + len(_CASE)
+            seen.add(hash(line[start : line.find(b'"', start)]))
+            if len(seen) < number:
+                return True
+        return False
 
     def _numbered(self, *, gone: bool = False) -> Iterator[tuple[int, bytes]]:
         left_out = (_SUPERSEDED,) if gone else (_SUPERSEDED, _GONE)
@@ -151,4 +173,9 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder} was written by toolcert {manifest.toolcert} in a newer format ({manifest.format}).",
             remedy="Update toolcert.",
         )
+    if not all(0 <= moment <= _LAST_MOMENT for moment in (manifest.started_at, manifest.finished_at or 0.0)):
+        raise InputError(f"{path} is damaged: it names a time that no calendar has.")
+    threshold = manifest.parameters.get("threshold", 0)
+    if not isinstance(threshold, int | float):
+        raise InputError(f"{path} is damaged: its threshold is no number.")
     return manifest

@@ -114,7 +114,7 @@ def resume(folder: Path, manifest: Manifest, again: AskAgain | None = None) -> E
     reader = RunReader(folder)
     refuse_another_run(folder, reader.manifest, manifest)
     earlier = Earlier(reader.heads(gone=True), again)
-    stale = reader.manifest.has_stale_lines or len(earlier) < earlier.known
+    stale = reader.manifest.has_stale_lines or any(reader.marks) or len(earlier) < earlier.known
     extended = _extended(reader.manifest, manifest)
     earlier.manifest = msgspec.structs.replace(extended, run=reader.manifest.run, has_stale_lines=stale)
     return earlier

@@ -6,13 +6,14 @@ import errno
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from toolcert.core.errors import ISSUES, ExitCode, ToolcertError, UsageError
+from toolcert.core.errors import ISSUES, ExitCode, ToolcertError, ToolcertWarning, UsageError
 from toolcert.core.visible_text import visible_json, visible_lines
 from toolcert.version import __version__
 
@@ -30,6 +31,7 @@ def run_guarded(call: Callable[[], Any]) -> int:
 
     A command returns its ExitCode, or nothing for 0.
     """
+    warnings.showwarning = _show_warning
     try:
         result = _with_system_errors_explained(call)
     except ToolcertError as error:
@@ -61,6 +63,12 @@ def show_error(error: ToolcertError) -> None:
     _say(error.message, click.style("Error: ", fg="red", bold=True))
     if error.remedy:
         _say(error.remedy, click.style("Remedy: ", fg="cyan"))
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Warnings of the library as lines of the command; those of other libraries are for developers."""
+    if issubclass(category, ToolcertWarning):
+        warn(str(message))
 
 
 def warn(message: str) -> None:

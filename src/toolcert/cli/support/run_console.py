@@ -69,6 +69,12 @@ class RunConsole:
         self._told: set[str] = set()
 
     def __call__(self, event: Event) -> None:
+        try:
+            self._show(event)
+        except OSError:  # the terminal was closed; the run goes on without it
+            self._display = None
+
+    def _show(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             from toolcert.reports.console.progress import progress
 
@@ -90,7 +96,8 @@ class RunConsole:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        with contextlib.suppress(OSError):
+            self._stack.close()
 
 
 class ProbeConsole(RunConsole):
