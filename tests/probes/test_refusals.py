@@ -8,6 +8,8 @@ from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from toolcert.core.cases import Outcome
 from toolcert.core.findings import Severity
+from toolcert.probes.format.many_tools import toolbox
+from toolcert.probes.format.tool_limits import size_of
 from toolcert.simulate import Vendor
 
 
@@ -203,3 +205,65 @@ async def test_a_server_that_breaks_on_a_wrong_id_fails() -> None:
     record = probed.record("m", "wrong_id")
     assert record.outcome is Outcome.FAILED
     assert "breaks on a wrong tool_call_id" in record.reason
+
+
+@pytest.mark.parametrize("option", ["", ":400", ":words"])
+async def test_an_error_in_place_of_a_call_is_the_servers_fault_and_no_outage(option: str) -> None:
+    """The same request works without tools, and with tools where no call is due."""
+    model = f"fault:call.server_error{option}"
+    with Vendor(models=[model]) as vendor:
+        probed = await probe_models(vendor.url, [model], probes=["basic", "choice_required"], iterations=4)
+    failures = [record for record in probed.records if record.outcome is not Outcome.PASSED]
+    assert {(record.outcome, record.codes) for record in failures} == {(Outcome.FAILED, ("call.server_error",))}
+    assert all("answers with an error where a call is due" in record.reason for record in failures)
+    assert len(failures) == len(probed.records) or option == ":words"
+    assert {record.detail.findings[0].evidence.partition(";")[0] for record in failures} <= {
+        "works without tools, and in other words",
+        "works without tool_choice required, and in other words",
+        "works without tool_choice required",
+    }
+
+
+@pytest.mark.parametrize("longest", [31, 48, 63])
+async def test_the_longest_tool_name_that_is_taken_is_found(longest: int) -> None:
+    model = f"fault:schema.name_rejected:{longest}"
+    with Vendor(models=[model]) as vendor:
+        probed = await probe_models(vendor.url, [model], probes=["long_names"])
+    record = probed.record(model, "long_names")
+    assert record.codes == ("schema.name_rejected",)
+    assert record.detail.figures == {"longest_name": longest}
+    assert record.reason == f"refuses tool names of more than {longest} characters"
+
+
+_BYTES_OF_128 = size_of(toolbox(128)) >> 10
+
+
+@pytest.mark.parametrize("kilobytes", [9, 20, 50])
+async def test_a_limit_on_schemas_is_found_by_their_bytes(kilobytes: int) -> None:
+    """Also where the number of tools is tried, and within few requests."""
+    model = f"fault:schema.size_limit:{kilobytes}"
+    with Vendor(models=[model]) as vendor:
+        probed = await probe_models(vendor.url, [model], probes=["schema_size", "many_tools"])
+    record = probed.record(model, "schema_size")
+    assert record.codes == ("schema.size_limit",)
+    assert record.detail.figures["takes_kilobytes"] <= kilobytes < record.detail.figures["refuses_kilobytes"]
+    assert len(record.detail.exchanges) < 40
+    assert probed.record(model, "many_tools").codes == (("schema.size_limit",) if kilobytes < _BYTES_OF_128 else ())
+
+
+async def test_a_short_context_window_is_no_limit_on_schemas() -> None:
+    def script(received: Received) -> Answer:
+        if len(received.body) > 30_000:
+            return refusal(400, "This model's maximum context length is 8192 tokens.")
+        call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+        answer = completion()
+        city = received.json["messages"][0]["content"].split()[-1].rstrip(".")
+        call["function"]["arguments"] = f'{{"city": "{city}"}}'
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        answer.body["choices"][0].update(message=message, finish_reason="tool_calls")
+        return answer
+
+    with Scripted(script) as server:
+        probed = await probe_models(server.url, ["m"], probes=["schema_size"])
+    record = probed.record("m", "schema_size")
+    assert (record.outcome, record.reason) == (Outcome.SKIPPED, "takes no request of 64 KB at all")

@@ -106,7 +106,7 @@ def test_the_probes_of_the_specification_are_all_there() -> None:
         "calling": "hello_world basic result_use multi_tool parallel multi_step irrelevance missing_info",
         "control": "choice_auto choice_none choice_required choice_named parallel_off max_tokens_cut",
         "format": "streaming stream_twin json_object json_mode json_schema strict unicode_args long_args zero_params "
-        "schema_ladder many_tools",
+        "schema_ladder many_tools long_names schema_size",
         "streamed": "streamed_result_use streamed_parallel streamed_choice_required streamed_choice_named "
         "streamed_choice_none streamed_max_tokens_cut streamed_unicode_args streamed_long_args streamed_zero_params "
         "streamed_json_object",

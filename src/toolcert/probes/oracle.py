@@ -92,8 +92,8 @@ async def unless_refused(talk: Conversation, turn: Turn, feature: Feature, calle
     words = "" if trial.turn.fault is None else said(trial.turn.fault)
     if trial.about_feature and (feature is not TOOLS or not is_server_error(trial.turn)):
         raise Concluded(rejected(feature, trial.turn, called))
-    works = "" if trial.about_feature else ", and with them in other words"
-    evidence = f"{words}; the same request works without {feature.what}{works}"
+    words_too = "" if trial.about_feature else ", and in other words"
+    evidence = f"works without {feature.what}{words_too}; otherwise every time {words}"
     found = finding("call.server_error", evidence, turn=trial.turn.index)
     raise Concluded(failed(f"answers with an error where a call is due ({words})", found, called=bool(called)))
 

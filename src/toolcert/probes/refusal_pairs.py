@@ -63,13 +63,13 @@ class Background:
         return self._requests > self._failed.total()
 
     def chance(self, sign: Sign | None, times: int) -> float:
-        """The probability that so many more requests all end with this fault, after what was seen so far.
+        """The probability that so many requests with a suspected feature all end with this fault by chance alone.
 
-        It is predicted with Jeffreys' prior, so a few good requests do not pass for proof that no request fails.
+        It is Fisher's exact test against the requests seen so far, so a few good ones are no proof that none fails.
         """
         chance = 1.0
-        for more in range(times):
-            chance *= (self._failed[sign] + 0.5 + more) / (self._requests + 1 + more)
+        for place in range(1, times + 1):
+            chance *= (self._failed[sign] + place) / (self._requests + place)
         return chance
 
 
@@ -159,16 +159,17 @@ def is_server_error(turn: Turn) -> bool:
 
 async def works_once(talk: Conversation, ask: Ask) -> bool:
     """Whether a request works; it is asked again until chance does not explain that it never does."""
-    refusals, failed = talk.refusals, 0
-    while failed < _MOST_TRIES:
+    failed: list[Turn] = []
+    while len(failed) < _MOST_TRIES:
         turn = await ask()
         if _works(turn):
+            for unlucky in failed:
+                talk.refusals.saw(unlucky)
             return True
-        failed += 1
-        if is_refusal(turn):
-            refusals.set_aside(turn)
-            if refusals.chance(_sign(turn), failed) < RISK:
-                return False
+        talk.refusals.set_aside(turn)
+        failed.append(turn)
+        if is_refusal(turn) and talk.refusals.chance(_sign(turn), len(failed)) < RISK:
+            return False
     return False
 
 

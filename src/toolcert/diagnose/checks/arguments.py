@@ -107,6 +107,28 @@ declare(
 )
 declare(
     FindingKind(
+        code="schema.name_rejected",
+        severity=Severity.ERROR,
+        title="The server refuses a tool for the length of its name.",
+        meaning="The protocol allows 64 characters. Agents put the name of a server in front of the names of its "
+        "tools; one with such tools cannot use this endpoint, because every request that offers them is refused.",
+        cause="A limit of the server's own on names, or of the grammar it makes of them.",
+        remedy="Shorten the names to the length in the case's detail, and map them back in the agent.",
+    )
+)
+declare(
+    FindingKind(
+        code="schema.size_limit",
+        severity=Severity.WARNING,
+        title="The server refuses tools for the bytes of their schemas.",
+        meaning="As many bytes in a message are taken, and so are as many tools with shorter schemas. An agent that "
+        "joins the tools of several servers works with few of them, and breaks with one more.",
+        cause="A limit of the server or of a gateway before it on the schemas, or a grammar that grows too large.",
+        remedy="Offer fewer tools at a time, or shorten their descriptions below the size in the evidence.",
+    )
+)
+declare(
+    FindingKind(
         code="schema.strict_unenforced",
         severity=Severity.WARNING,
         title="`strict: true` is accepted and not enforced.",

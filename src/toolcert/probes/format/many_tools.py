@@ -8,8 +8,11 @@ import msgspec
 
 from toolcert.core.requests import tool, user
 from toolcert.core.values import JsonObject
+from toolcert.diagnose import finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, passed
+from toolcert.probes.format.tool_limits import SIZE_LIMIT, schemas_of, size_of
 from toolcert.probes.oracle import Feature, answered, carries, valid_calls, why_not_called
+from toolcert.probes.refusal_pairs import works_once
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import STRING, WEATHER, parameters
 
@@ -85,7 +88,21 @@ class ManyTools(ScriptedProbe):
         try:
             turn = await answered(talk, [user(f"Get the weather in {city}.")], feature=feature, tools=toolbox(size))
         except Concluded as conclusion:
-            return conclusion.result
+            return await _unless_too_large(talk, conclusion.result, toolbox(size))
         if any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):
             return None
         return failed(f"fails among {size} tools: {why_not_called(turn, 'get_weather')}", called=False)
+
+
+async def _unless_too_large(talk: Conversation, result: ProbeResult, tools: list[JsonObject]) -> ProbeResult:
+    """The result; where a few tools of as many bytes are refused as well, it names the bytes and not the number."""
+    if not result.findings or result.findings[0].code != "schema.valid_rejected":
+        return result
+    size = size_of(tools)
+    if await works_once(talk, lambda: talk.control([user("Say hello.")], tools=schemas_of(size))):
+        return result
+    (found,) = result.findings
+    limit = finding(
+        SIZE_LIMIT, f"{size} bytes are refused, with three tools as well: {found.evidence}", turn=found.turn
+    )
+    return msgspec.structs.replace(result, reason=f"refuses {size} bytes of schemas", findings=(limit,))

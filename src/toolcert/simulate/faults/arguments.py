@@ -96,6 +96,24 @@ def valid_rejected(body: JsonObject, ask: Ask) -> JsonObject | Raw:
     return error(400, f"Unsupported schema: the keyword {found[0]} is not supported in 'tools'.", param="tools")
 
 
+@fault("schema.name_rejected", Stage.REQUEST, LEGAL_SCHEMA, probe="long_names")
+def name_rejected(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Refuses tool names of more than 30 characters, or of more than the option says."""
+    most = int(ask.option) if ask.option.isdecimal() else 30
+    if all(len(tool["function"]["name"]) <= most for tool in ask.tools):
+        return body
+    return error(400, f"Invalid 'tools': a name is longer than {most} characters.", param="tools")
+
+
+@fault("schema.size_limit", Stage.REQUEST, LEGAL_SCHEMA, probe="schema_size")
+def size_limit(body: JsonObject, ask: Ask) -> JsonObject | Raw:
+    """Refuses more than 40 KB of schemas, or more than the option says."""
+    most = int(ask.option) if ask.option.isdecimal() else 40
+    if len(json.dumps(ask.tools, ensure_ascii=False)) <= most << 10:
+        return body
+    return error(400, "The tool definitions are too large.", param="tools")
+
+
 @fault(
     "schema.strict_unenforced",
     Stage.BODY,
