@@ -237,7 +237,7 @@ def test_only_the_marked_section_of_the_readme_changes(days: Days) -> None:
     start, end = MARKED.index("old"), MARKED.index("<!-- TOOL_TEST_REPORT_END -->")
     assert text.startswith(MARKED[:start])
     assert text.endswith(MARKED[end:])
-    assert "| alpha | working | 1/1 |" in text
+    assert "| alpha | passes | 1/1 |" in text
     assert "[Full report](reports/latest_report.html)" in text
     days.run("2024-06-01", GOOD, "--readme", "README.md")
     assert readme.read_bytes().decode() == text

@@ -8,6 +8,7 @@ from support.probing import Probed, probe_models
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Record
 from toolcert.core.verdict import Word
+from toolcert.probes.registry import all_probes
 from toolcert.probes.run.live_conversation import ProbeSettings
 from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate.local_model import local_model
@@ -16,11 +17,15 @@ MODEL = "smollm2-135m"
 pytestmark = [pytest.mark.needs("model"), pytest.mark.heavy]
 
 
+ASKED = [probe.name for probe in all_probes() if probe.group not in ("streamed", "scenario")]
+"""All but the streamed twins, which would double the minutes that a model on this machine's processor takes."""
+
+
 async def probe_real(*, tool_template: bool, max_tokens: int) -> Probed:
     settings = ProbeSettings(max_tokens=max_tokens, parameters={"temperature": 0})
     with local_model(name=MODEL, tool_template=tool_template) as url:
         return await probe_models(
-            url, [MODEL], suite="full", settings=settings, concurrency=2, retries=2, patience=120.0
+            url, [MODEL], probes=ASKED, settings=settings, concurrency=2, retries=2, patience=120.0
         )
 
 
@@ -33,7 +38,7 @@ async def test_a_real_model_that_calls_finishes_the_suite_and_its_servers_quirks
     probed = await probe_real(tool_template=True, max_tokens=48)
     model = probed.model(MODEL)
     assert len(model.cells) == len(probed.summary.probes) > 30
-    assert all(cell.counts.total == 1 for cell in model.cells)
+    assert all(cell.counts.total in (1, 2) for cell in model.cells)  # 2 where an error was looked for once more
     assert any(record.probe and record.probe.called for record in probed.records)
     codes = {code for record in probed.records for code in record.codes}
     assert "choice.named_ignored" in codes
@@ -53,7 +58,7 @@ async def test_a_real_model_that_calls_finishes_the_suite_and_its_servers_quirks
 async def test_a_real_model_whose_template_ignores_tools_finishes_too() -> None:
     probed = await probe_real(tool_template=False, max_tokens=40)
     model = probed.model(MODEL)
-    assert all(cell.counts.total == 1 for cell in model.cells)
+    assert all(cell.counts.total in (1, 2) for cell in model.cells)  # 2 where an error was looked for once more
     assert model.verdict.word in (Word.FAILS, Word.UNDECIDED, Word.NOT_MEASURED)
     calling = [cell for cell in model.cells if cell.group == "calling"]
     assert not any(cell.state is CellState.PASSED for cell in calling)

@@ -93,7 +93,7 @@ def test_a_tip_says_what_a_day_was_like_in_both_windows(visit: Callable[..., Pag
     expect(page.locator("#tip")).to_have_text("1 Maynot measured")
     page.get_by_role("button", name="30 days").click()
     point_at(29.5 / 30)
-    expect(page.locator("#tip")).to_have_text("30 Mayworking, 50/50 calls, 50/50 used, call 0.50 s")
+    expect(page.locator("#tip")).to_have_text("30 Maypasses, 50/50 calls, 50/50 used, call 0.50 s")
     page.mouse.move(5, 5)
     expect(page.locator("#tip")).to_be_hidden()
 

@@ -87,19 +87,19 @@ def test_other_peoples_texts_are_left_out_unless_their_folder_is_named(suite: Pa
 def test_ci_names_the_folder_beside_the_project_where_there_is_one(suite: Path) -> None:
     (suite / ".ci").mkdir()
     shutil.copy(TESTS.parent / ".ci/run", suite / ".ci")
-    (suite / "Makefile").write_text("check test:\n\t@echo $@ [$$TOOLCERT_TEST_MATERIAL]\n")
+    (suite / "Makefile").write_text("check test pythons:\n\t@echo $@ [$$TOOLCERT_TEST_MATERIAL]\n")
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
 
     def said() -> str:
         done = subprocess.run([suite / ".ci/run"], env=environment, capture_output=True, text=True, check=True)
         return done.stdout
 
-    assert said() == "check []\ntest []\n"
+    assert said() == "check []\ntest []\npythons []\n"
     beside = re.search(r"-d \.\./(\w+)", (suite / ".ci/run").read_text())
     assert beside is not None
     place = suite.parent / beside[1]
     (place / "data").mkdir(parents=True)
-    assert said() == f"check [{place}]\ntest [{place}]\n"
+    assert said() == f"check [{place}]\ntest [{place}]\npythons [{place}]\n"
 
 
 def test_a_test_that_needs_a_heavy_part_is_heavy_itself(suite: Path) -> None:
