@@ -37,7 +37,7 @@ def test_the_same_probes_at_two_vendors(tmp_path: Path, monkeypatch: pytest.Monk
             concurrency = 3
             """
         )
-        words = ["probe", "plain", "ibm", "--suite", "hello", "--iterations", "2", "--output", "run"]
+        words = ["probe", "plain", "ibm", "--suite", "hello", "--iterations", "2", "--output", "run", "--trust-config"]
         environment = {"PLAIN_KEY": KEY, "WATSONX_API_KEY": watsonx.api_key}
         result = CliRunner().invoke(cli, words, env=environment, catch_exceptions=False)
         token = next(iter(watsonx.tokens._good))

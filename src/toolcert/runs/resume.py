@@ -137,7 +137,6 @@ def _extended(old: Manifest, new: Manifest) -> Manifest:
         unreachable={name: why for name, why in new.unreachable.items() if name not in old.models},
         suite=new.suite if new.suite == old.suite else None,
         probes=probes,
-        iterations=max(old.iterations or 1, new.iterations or 1),
     )
 
 
