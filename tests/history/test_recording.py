@@ -31,7 +31,7 @@ async def test_a_model_that_cannot_chat_has_no_outage(tmp_path: Path) -> None:
     statuses = {history.model: history.days[-1].status for history in found.models}
     assert statuses == {"faithful": DayStatus.WORKING, "embedder": DayStatus.NOT_SUPPORTED}
     assert found.outages == ()
-    assert standing_lines(found) == ["1 passes, 1 unsupported."]
+    assert standing_lines(found) == ["1 passes, 1 never called."]
 
 
 async def test_a_model_that_did_not_answer_has_one(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from toolcert.simulate import Vendor
 from toolcert.simulate.faults import all_faults
 
 FAULTS = [fault for fault in all_faults() if fault.probe is not None]
-CAPABILITIES = {"choice.rejected", "schema.valid_rejected"}
+CAPABILITIES = {"choice.rejected", "schema.name_rejected", "schema.size_limit", "schema.valid_rejected"}
 """Said openly by the server: unsupported, not failed."""
 NOTED = {"history.wrong_id_accepted", "identity.fingerprint_changed", "reasoning.not_kept"}
 """Worth knowing, and no failure."""

@@ -147,6 +147,16 @@ LEGAL_SCHEMA = _asked(
     user('Call reserve with room "Amber" and count 3.'),
     tools=[tool("reserve", "Reserve a room.", _REFERRING)],
 )
+LONG_NAME = _asked(
+    "a long tool name",
+    user('Reserve with room "Amber" and count 3.'),
+    tools=[tool("reserve_a_room_in_the_house_by_its_name_and_count", "Reserve a room.", _PLAIN_OBJECT)],
+)
+LARGE_SCHEMA = _asked(
+    "a large schema",
+    user('Call reserve with room "Amber" and count 3.'),
+    tools=[tool("reserve", "Reserve a room. " + "The rules of the house apply. " * 1500, _PLAIN_OBJECT)],
+)
 NULL_CONTENT = A_RESULT
 MALFORMED_HISTORY = _asked(
     "malformed arguments in the history",

@@ -10,7 +10,7 @@ from typing import Any
 from toolcert.core.values import JsonObject
 from toolcert.simulate.brain.offered_tool import Tool, offered, resolved, types_of
 from toolcert.simulate.faults.base import STREAM, Stage, arguments, calls, each_arguments, fault, write
-from toolcert.simulate.situations import A_CALL, LEGAL_SCHEMA, STRICT
+from toolcert.simulate.situations import A_CALL, LARGE_SCHEMA, LEGAL_SCHEMA, LONG_NAME, STRICT
 from toolcert.simulate.traffic import Ask, Raw, error
 
 _FEATURES = re.compile(r'"(?:\$ref|anyOf|oneOf|allOf|pattern|nullable)"')
@@ -96,7 +96,7 @@ def valid_rejected(body: JsonObject, ask: Ask) -> JsonObject | Raw:
     return error(400, f"Unsupported schema: the keyword {found[0]} is not supported in 'tools'.", param="tools")
 
 
-@fault("schema.name_rejected", Stage.REQUEST, LEGAL_SCHEMA, probe="long_names")
+@fault("schema.name_rejected", Stage.REQUEST, LONG_NAME, probe="long_names")
 def name_rejected(body: JsonObject, ask: Ask) -> JsonObject | Raw:
     """Refuses tool names of more than 30 characters, or of more than the option says."""
     most = int(ask.option) if ask.option.isdecimal() else 30
@@ -105,7 +105,7 @@ def name_rejected(body: JsonObject, ask: Ask) -> JsonObject | Raw:
     return error(400, f"Invalid 'tools': a name is longer than {most} characters.", param="tools")
 
 
-@fault("schema.size_limit", Stage.REQUEST, LEGAL_SCHEMA, probe="schema_size")
+@fault("schema.size_limit", Stage.REQUEST, LARGE_SCHEMA, probe="schema_size")
 def size_limit(body: JsonObject, ask: Ask) -> JsonObject | Raw:
     """Refuses more than 40 KB of schemas, or more than the option says."""
     most = int(ask.option) if ask.option.isdecimal() else 40
