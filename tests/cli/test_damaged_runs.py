@@ -121,3 +121,14 @@ def test_damage_inside_the_evidence_is_named_or_does_not_matter(folder: Path, na
     assert "Traceback" not in result.stderr
     if result.returncode == ExitCode.USAGE:
         assert result.stderr.startswith("Error: ")
+
+
+@pytest.mark.parametrize("words", [READERS[0], READERS[4]], ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("damage", [{"endpoints": []}, {"started_at": 1e308}, {"parameters": {"threshold": []}}])
+def test_a_changed_manifest_is_a_sentence_or_does_not_matter(
+    folder: Path, damage: dict[str, object], words: list[str]
+) -> None:
+    path = folder / words[1] / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+    result = run(*words, cwd=folder)
+    assert result.returncode in (ExitCode.OK, ExitCode.USAGE), result.stderr

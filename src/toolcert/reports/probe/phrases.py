@@ -105,8 +105,9 @@ def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
 
 
 def endpoint_of(summary: ProbeSummary, case: str) -> EndpointSpec:
-    """The endpoint of a case; a key begins with its endpoint's name."""
-    return next((line for line in summary.endpoints if case.startswith(f"{line.name}/")), summary.endpoints[0])
+    """The endpoint of a case; a key begins with its endpoint's name. A manifest that was changed may name none."""
+    named = (line for line in summary.endpoints if case.startswith(f"{line.name}/"))
+    return next(named, next(iter(summary.endpoints), EndpointSpec(name="")))
 
 
 def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = None) -> str:
