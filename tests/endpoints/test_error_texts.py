@@ -203,3 +203,8 @@ def test_max_tokens_is_sent_under_its_newer_name() -> None:
     assert "max_tokens" not in adapted.request.body
     assert adapted.note == "sent max_completion_tokens instead of max_tokens, which the server refuses"
     assert BODY["max_tokens"] == 5
+
+
+def test_no_odd_literal_of_a_server_is_told_to_the_user(recwarn: pytest.WarningsRecorder) -> None:
+    read_error_text(b"Error code: 400 - {'a': 0x1for, 'b': '\\d', 5: 1if 1else 2}")
+    assert not recwarn.list

@@ -16,6 +16,7 @@ from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.model_selection import choose
+from toolcert.reports.display_text import listed
 from toolcert.runs.encoding import CUT_TO, MOST_KEPT, Keep, decode_record, decode_replies, encode_record
 from toolcert.settings.patterns import Patterns
 from toolcert.verification.dataset.source import LONGEST_LINE, Source
@@ -124,3 +125,9 @@ def test_an_answer_at_the_limit_is_kept_whole() -> None:
     payload = b'{"a": "' + b"x" * (MOST_KEPT - 9) + b'"}'
     (exchange,) = kept(payload, Keep.RAW)[1].detail.exchanges
     assert (exchange.payload, exchange.cut) == (payload, None)
+
+
+def test_a_hundred_thousand_row_numbers_are_listed_in_no_time() -> None:
+    started = time.process_time()
+    assert listed(range(1, 2 * MANY), 2 * MANY, 20) == "1, 2, 3, 4, 5, 6, …"
+    assert timed(started) < 1

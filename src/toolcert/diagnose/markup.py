@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
@@ -489,7 +490,8 @@ def _calls_only(body: str, offered: Mapping[str, Any]) -> bool:
     if len(body) > 20_000:
         return False
     try:
-        statements = ast.parse(body).body
+        with warnings.catch_warnings(action="ignore"):  # Python would tell the user of odd literals in it
+            statements = ast.parse(body).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     made = [_made(one.value, offered) for one in statements if isinstance(one, ast.Expr | ast.Assign)]

@@ -24,6 +24,8 @@ def as_ascii(text: str) -> str:
 
 def width_of(text: str) -> int:
     """Columns `text` takes on a terminal."""
+    if text.isascii():
+        return len(text)
     return sum(_columns(character) for character in text)
 
 
@@ -92,7 +94,7 @@ def cut(text: str, characters: int) -> str:
 
 def listed(items: Sequence[object], total: int, columns: int) -> str:
     """As many items as fit, none of them cut, and a mark where there are more."""
-    for shown in range(len(items), 0, -1):
+    for shown in range(min(len(items), max(1, columns)), 0, -1):  # each takes a column at least
         text = ", ".join(map(str, items[:shown])) + (", …" if total > shown else "")
         if width_of(text) <= columns or shown == 1:
             return text

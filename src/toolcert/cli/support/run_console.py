@@ -163,21 +163,23 @@ def print_probe_plan(endpoints: Sequence[Endpoint], options: ProbeOptions) -> No
 
 
 def _print_plan(job: ProbeJob) -> None:
-    from toolcert.reports.console.style import Screen
+    from toolcert.reports.console.style import Line, Screen
 
     screen = Screen()
+    lines: list[Line] = []
     for endpoint, models in job.models.items():
         able = [model for model in models if model.can_chat]
-        screen.print(screen.prose(f"{endpoint}: {plural(len(able), 'model')}"))
+        lines += screen.prose(f"{endpoint}: {plural(len(able), 'model')}")
         for model in models:
             note = "" if model.can_chat else f" (not asked: {model.why_not})"
-            screen.print(screen.prose(f"{model.id}{note}", indent=2, hanging=4))
+            lines += screen.prose(f"{model.id}{note}", indent=2, hanging=4)
     names = ", ".join(probe.name for probe in job.probes)
-    screen.print(screen.prose(f"{plural(len(job.probes), 'probe')}: {names}", hanging=2))
-    screen.print(screen.prose(f"{plural(job.options.iterations, 'iteration')} each"))
+    lines += screen.prose(f"{plural(len(job.probes), 'probe')}: {names}", hanging=2)
+    lines += screen.prose(f"{plural(job.options.iterations, 'iteration')} each")
     most, again = job.plan.requests_planned(), job.plan.requests_to_look_again()
-    screen.print(screen.prose(f"up to {plural(most, 'request')} without retries; none was sent"))
-    screen.print(screen.prose(f"up to {again} more where an error is seen in one case only: it is asked for once more"))
+    lines += screen.prose(f"up to {plural(most, 'request')} without retries; none was sent")
+    lines += screen.prose(f"up to {again} more where an error is seen in one case only: it is asked for once more")
+    screen.print(lines)
 
 
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:

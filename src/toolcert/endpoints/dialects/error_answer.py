@@ -128,13 +128,15 @@ def _unwrapped(message: str, depth: int) -> ErrorText:
 def _leading_value(text: str) -> Any:
     """JSON at the start of `text`, whatever follows; Python's quoting of it counts as well."""
     import ast
+    import warnings
 
     try:
         return leading_json(text)[0]
     except NotJson:
         pass
     try:
-        return ast.literal_eval(text[: text.rfind("}") + 1])
+        with warnings.catch_warnings(action="ignore"):  # Python would tell the user of odd literals in it
+            return ast.literal_eval(text[: text.rfind("}") + 1])
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):  # `{{}}` is a set of an unhashable
         return None
 
