@@ -71,7 +71,7 @@ def find_blessing(folder: Path, name: str) -> Blessing | None:
         return None
     try:
         return msgspec.json.decode(path.read_bytes(), type=Blessing)
-    except (msgspec.DecodeError, OSError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise InputError(
             f"{path} is damaged: {error}.", remedy=f"Bless the run again: toolcert bless RUN --as {name}"
         ) from error

@@ -113,7 +113,7 @@ class RunReader:
         for number, line in numbered:
             try:
                 yield decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise InputError(
                     f"{self.path}, line {number}: not a record of a toolcert run ({error}).",
                     remedy="Remove the line, or run again with --fresh.",

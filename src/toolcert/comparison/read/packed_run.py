@@ -284,7 +284,7 @@ def _codes(data: PackedRun, lines: list[bytes]) -> bytes:
 def _head(data: PackedRun, line: bytes, place: int) -> Record:
     try:
         return decode_head(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{data.path}, line {place + 1}: not a record of a verify run ({error}).") from error
 
 

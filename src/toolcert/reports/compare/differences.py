@@ -82,7 +82,7 @@ def _read(call: MadeCall | None) -> dict[str, Any] | None:
         return {}
     try:
         read = msgspec.json.decode(call.arguments or "{}")
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
     return read if isinstance(read, dict) else None
 

@@ -124,7 +124,7 @@ def _is_measurement(line: bytes) -> bool:
     """Whether --fresh would throw something away with this line; a damaged line is often the reason for --fresh."""
     try:
         return decode_head(line).outcome in SETTLED
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
 
