@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-VARIABLES = ("CI", "TEST_WITHOUT", "TOOLCERT_TEST_MATERIAL")
+VARIABLES = ("CI", "TEST_WITHOUT", "TOOLCERT_TEST_MATERIAL", "MAKEFLAGS", "MAKELEVEL")  # a make below a make says more
 SUITE = """
 import os
 import pytest
