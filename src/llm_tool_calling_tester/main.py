@@ -14,7 +14,7 @@ from llm_tool_calling_tester.runner import NOT_TESTED, ModelTestRunner, compile_
 from toolcert.api.endpoint import wait_for
 from toolcert.cli.support.exit import echo, run_guarded
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
-from toolcert.core.number_text import plural
+from toolcert.core.text.number_text import plural
 from toolcert.reports.console.progress import progress
 
 __all__ = ["ModelTestRunner", "cli", "main"]

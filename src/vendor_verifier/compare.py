@@ -14,7 +14,7 @@ import click
 from toolcert.cli.support.exit import echo, run_guarded
 from toolcert.comparison.stats.confusion import Confusion, cell
 from toolcert.core.errors import InputError
-from toolcert.core.number_text import plural
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.runs.files import write_whole
 from toolcert.verification.older_results import OlderRow, read_older

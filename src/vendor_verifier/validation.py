@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.core.json_value import canonical
 from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request, function_of
+from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import judge_calls
 from toolcert.verification.digest import digest

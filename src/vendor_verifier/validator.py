@@ -16,8 +16,8 @@ from toolcert.api.verify import run_job, verify_job
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, NothingMeasuredError
 from toolcert.core.events import Handler
-from toolcert.core.number_text import plural
 from toolcert.core.records import Record
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.files import output_errors, write_whole
 from toolcert.runs.reader import is_run, read_manifest

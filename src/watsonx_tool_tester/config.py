@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dotenv import dotenv_values
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.endpoints.dialects.watsonx import DEFAULT_VERSION
 
 RELIABILITY_THRESHOLD = PROBE_THRESHOLD

@@ -15,7 +15,7 @@ from toolcert.comparison.read.packed_run import By
 from toolcert.comparison.result import CompareVerdict, RowKind
 from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.core.errors import InputError, NothingMeasuredError, UsageError
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.runs.encoding import Keep
 from toolcert.runs.row_code import CODE_END
 

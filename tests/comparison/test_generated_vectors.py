@@ -14,7 +14,7 @@ from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import CompareVerdict, VendorComparison
 from toolcert.comparison.stats.confusion import Confusion, Trigger
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 
 WHO_CALLS = {
     (True, True, True): 404,

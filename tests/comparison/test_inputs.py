@@ -16,7 +16,7 @@ from toolcert.comparison.match.partners import Match
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.read.packed_run import By
 from toolcert.core.errors import InputError
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from toolcert.comparison.pipeline import compare
 from toolcert.comparison.read.packed_run import By
 from toolcert.comparison.result import CompareVerdict, RowKind, Standing
 from toolcert.comparison.stats.confusion import Confusion, Trigger
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from toolcert.comparison.stats.significance import (
     tango,
 )
 from toolcert.core.errors import UsageError
-from toolcert.core.statistics import Interval
+from toolcert.core.statistics.rates import Interval
 
 
 @pytest.mark.parametrize("n", [1, 7, 55, 511, 20_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcert.core.excerpt import MOST, around, excerpt, shown
+from toolcert.core.text.excerpt import MOST, around, excerpt, shown
 
 
 def test_short_text_stays_as_it_is() -> None:

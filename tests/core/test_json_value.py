@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolcert.core.json_value import same_value
+from toolcert.core.text.json_value import same_value
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.examples import examples
-from toolcert.core.json_text import MAX_DEPTH, NotJson, parse_json
-from toolcert.core.schema import Bucket, Judgement, SchemaJudge
+from toolcert.core.schema.judge import Bucket, Judgement, SchemaJudge
+from toolcert.core.text.json_text import MAX_DEPTH, NotJson, parse_json
 
 WEATHER = {
     "type": "object",

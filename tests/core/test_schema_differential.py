@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.examples import examples
-from toolcert.core.schema import Bucket, Judgement, SchemaJudge
+from toolcert.core.schema.judge import Bucket, Judgement, SchemaJudge
 
 NAMES = st.sampled_from(["a", "b", "city", "x/y"])
 SCALARS = (

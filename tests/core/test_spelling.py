@@ -1,6 +1,6 @@
 """Suggestions for misspelt names."""
 
-from toolcert.core.spelling import did_you_mean, question
+from toolcert.core.text.spelling import did_you_mean, question
 
 KNOWN = ("litellm", "openai", "watsonx")
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from toolcert.core.statistics import wilson
+from toolcert.core.statistics.rates import wilson
 from toolcert.core.verdict import Ability, Coverage, Fault, Word, decide
 
 FULL = Coverage(measured=100, planned=100)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from diagnose.answers import asked
 from support.examples import examples
-from toolcert.core.excerpt import MOST
 from toolcert.core.exchanges import Exchange
 from toolcert.core.requests import Request
+from toolcert.core.text.excerpt import MOST
 from toolcert.diagnose import examine, kind_of
 from toolcert.protocol.reply import read_reply
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.histories import GOOD, made
 from toolcert.comparison.stats.significance import mcnemar_more
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.history.last_good import Standing, loss_p
 
 

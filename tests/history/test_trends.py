@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.history.changes import ChangeKind, latest_changes, outages, recent_changes
 from toolcert.history.csv_import import import_csv
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory, histories

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolcert.core.cases import Outcome
 from toolcert.core.records import ProbeFacts, Record
-from toolcert.core.statistics import Certainty
+from toolcert.core.statistics.rates import Certainty
 from toolcert.probes.summary.cell_tally import CellTally
 from toolcert.probes.summary.scorecard import Cell, CellState
 

@@ -10,7 +10,7 @@ from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, ProbeFacts, Record
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.verdict import Word
 from toolcert.diagnose import finding

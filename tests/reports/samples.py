@@ -6,7 +6,7 @@ import random
 
 from reports.hostile import HOSTILE, HUGE, SURROGATE
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.verdict import Coverage, Verdict, Word
 from toolcert.probes.summary.scorecard import (

@@ -10,7 +10,7 @@ import pytest
 
 from reports.samples import probe_summary
 from toolcert.comparison.result import CompareVerdict, Comparison
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.verdict import Verdict, Word
 from toolcert.reports.formats import render
 from toolcert.verification.summary.figures import VerifySummary

@@ -17,7 +17,7 @@ from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.comparison.result import Comparison
 from toolcert.core.events import RunStopping
-from toolcert.core.statistics import Certainty
+from toolcert.core.statistics.rates import Certainty
 from toolcert.core.targets import EndpointSpec
 from toolcert.probes.summary.scorecard import Usage
 from toolcert.reports.compare.console import print_comparison

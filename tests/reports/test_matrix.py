@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from reports.samples import probe_summary
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.probes.summary.scorecard import Cell, CellState
 from toolcert.reports.probe.capability_matrix import matrix
 

@@ -126,7 +126,7 @@ def test_a_probe_run_is_not_judged_again(finished: Path, tmp_path: Path) -> None
 
 def test_a_changed_rule_shows_as_a_difference(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the rule that a schema's `required` counts is taken away."""
-    from toolcert.core.schema import Judgement, Validator
+    from toolcert.core.schema.judge import Judgement, Validator
 
     monkeypatch.setattr(Validator, "judge", lambda *_: Judgement(ok=True, arguments={}))
     changed = rejudge(finished / "run")

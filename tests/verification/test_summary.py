@@ -10,7 +10,7 @@ from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, Record, RowFacts
-from toolcert.core.statistics import wilson
+from toolcert.core.statistics.rates import wilson
 from toolcert.verification.dataset.lines import SeenRows
 from toolcert.verification.summary import breakdown as likeness
 from toolcert.verification.summary.breakdown import MOST_STRETCHES, Moments, Slices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolcert.core.errors import InputError
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.history.drift import BUDGET
 from toolcert.history.observation import day_that_came, observations, stored_run
 from toolcert.history.overview import Overview, overview

@@ -15,7 +15,7 @@ from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_ses
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.manifest import Manifest
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
 from toolcert.engine.interfaces import Session

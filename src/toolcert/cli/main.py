@@ -15,7 +15,7 @@ import click
 from toolcert.cli.command_table import SECTIONS, Entry
 from toolcert.cli.support.exit import OutputClosed, run_guarded, show_error, wants_color
 from toolcert.core.errors import ExitCode, UsageError
-from toolcert.core.spelling import did_you_mean
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.version import __version__
 
 _HELP = "help"

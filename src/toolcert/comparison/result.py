@@ -8,7 +8,7 @@ from toolcert.comparison.match.partners import Match, Matching
 from toolcert.comparison.stats.confusion import Confusion, Trigger
 from toolcert.comparison.stats.significance import Discordance, MarginOutcome
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import Interval, Rate
+from toolcert.core.statistics.rates import Interval, Rate
 from toolcert.core.values import JsonObject, Value
 
 

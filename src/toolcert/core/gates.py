@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.spelling import did_you_mean
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import PROBE_THRESHOLD, reaches, runs_needed, wilson
+from toolcert.core.statistics.rates import PROBE_THRESHOLD, reaches, runs_needed, wilson
 from toolcert.core.values import Value
 
 VERIFY_THRESHOLD = 0.99

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
-from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request, named_functions
-from toolcert.core.schema import Bucket, Judgement, SchemaJudge, Validator
+from toolcert.core.schema.judge import Bucket, Judgement, SchemaJudge, Validator
+from toolcert.core.text.json_text import NotJson, leading_json
 from toolcert.core.values import Value
 
 _BETWEEN = re.compile(r"[\s,;]*")

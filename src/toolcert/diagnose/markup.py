@@ -15,8 +15,8 @@ from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple
 
-from toolcert.core.json_text import NotJson, leading_json
 from toolcert.core.requests import Request
+from toolcert.core.text.json_text import NotJson, leading_json
 from toolcert.diagnose.judgement import is_unterminated, meant_tool, offered_tools
 from toolcert.diagnose.request_facts import instructions, last_question
 

@@ -16,10 +16,10 @@ import msgspec
 
 from toolcert.core.errors import ListingError, ToolcertError
 from toolcert.core.exchanges import Exchange, FaultKind
-from toolcert.core.number_text import plural
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, tool, user
 from toolcert.core.targets import EndpointSpec, ModelInfo
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import JsonObject, Value
 from toolcert.endpoints.dialects.model_list import LOOK_CLOSER
 from toolcert.endpoints.model_selection import told_models

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from toolcert.core.errors import ListingError, NothingMeasuredError
-from toolcert.core.number_text import plural
-from toolcert.core.spelling import close_names, question
 from toolcert.core.targets import ModelInfo
+from toolcert.core.text.number_text import plural
+from toolcert.core.text.spelling import close_names, question
 from toolcert.core.values import Value
 from toolcert.endpoints.session import EndpointSession
 from toolcert.settings.patterns import Patterns

@@ -10,8 +10,8 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Eraser, Secret
-from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.endpoints.api_url import is_azure
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.session import EndpointSession

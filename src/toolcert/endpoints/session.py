@@ -12,9 +12,9 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError, ToolcertError, UnauthorisedError
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
-from toolcert.core.number_text import count
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
+from toolcert.core.text.number_text import count
 from toolcert.endpoints.dialects.adaptation import without_parameter
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse, broken_off

@@ -10,8 +10,8 @@ from typing import Any
 
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
-from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec, Timeouts
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.endpoints.api_url import endpoint_name
 from toolcert.endpoints.presets import Preset, presets
 from toolcert.endpoints.trust import addresses_of, strayed, variables_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 from toolcert.history.last_good import loss_p

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolcert.core.errors import InputError
-from toolcert.core.statistics import wilson
+from toolcert.core.statistics.rates import wilson
 from toolcert.core.values import JsonObject, Value
 from toolcert.history.observation import HELLO, Observation, StoredRun
 from toolcert.history.store import HistoryStore

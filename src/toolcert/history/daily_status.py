@@ -9,7 +9,7 @@ from statistics import median
 
 import msgspec
 
-from toolcert.core.statistics import PROBE_THRESHOLD, Rate, reaches
+from toolcert.core.statistics.rates import PROBE_THRESHOLD, Rate, reaches
 from toolcert.core.values import Value
 from toolcert.core.verdict import Word
 from toolcert.history.observation import Observation, Shortcomings, Span

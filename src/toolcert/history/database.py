@@ -38,7 +38,7 @@ from toolcert.core.errors import (
     install_line,
 )
 from toolcert.core.secrets import HIDDEN, passwords_in, without_password
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
 
 SCHEMA_VERSION = 3
 """Raise it together with a new step in `_STEPS`."""

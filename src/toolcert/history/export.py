@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from toolcert.core.errors import InputError, MissingExtraError, install_line
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
+from toolcert.core.text.visible_text import harmless_cell_of_lines, visible_json
 from toolcert.core.values import JsonObject
-from toolcert.core.visible_text import harmless_cell_of_lines, visible_json
 from toolcert.history import database
 from toolcert.history.csv_import import PROVIDER, REGISTRY, REGISTRY_FILE, RESULTS, RESULTS_FILE, SUMMARY, SUMMARY_FILE
 from toolcert.history.observation import HELLO, Observation

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import PROBE_THRESHOLD, Rate
+from toolcert.core.statistics.rates import PROBE_THRESHOLD, Rate
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict, Word, can_cap, decide
 from toolcert.diagnose import kind_of

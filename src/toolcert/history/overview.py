@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.values import Value
 from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes
 from toolcert.history.daily_status import DayStatus, ModelHistory, histories

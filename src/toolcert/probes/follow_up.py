@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from toolcert.core.exchanges import FaultKind
-from toolcert.core.json_value import same_value
 from toolcert.core.replies import Reply
 from toolcert.core.requests import tool_result, user
+from toolcert.core.text.json_value import same_value
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, failed

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TypeVar
 
 from toolcert.core.errors import UsageError
-from toolcert.core.spelling import did_you_mean
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.probes.base import GROUPS, Probe
 
 _probes: dict[str, Probe] = {}

@@ -21,7 +21,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from toolcert.core.json_text import NotJson, parse_json
+from toolcert.core.text.json_text import NotJson, parse_json
 
 # ---------------------------------------------------------------------------------------------- typography
 

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
-from toolcert.core.excerpt import shown
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, RequestKind
+from toolcert.core.text.excerpt import shown
 from toolcert.core.values import JsonObject
 from toolcert.protocol.chunk import WRONG_CALLS, Chunk, Delta, Function, Identity, Piece, StreamChoice
 from toolcert.protocol.irregularity import Notices, leaves_nothing, legacy_call

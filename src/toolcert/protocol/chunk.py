@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from toolcert.core.excerpt import shown
+from toolcert.core.text.excerpt import shown
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices
 from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed, well_formed_throughout

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.core.excerpt import shown
 from toolcert.core.replies import Irregularity
+from toolcert.core.text.excerpt import shown
 from toolcert.core.values import JsonObject
 
 ERROR_FIELDS = ("error", "errors", "detail", "errorMessage")

@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.excerpt import shown
 from toolcert.core.exchanges import Exchange
-from toolcert.core.json_text import nested_deeper_than
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import RequestKind, function_of
+from toolcert.core.text.excerpt import shown
+from toolcert.core.text.json_text import nested_deeper_than
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices, choices_asked, error_in, leaves_nothing, legacy_call
 from toolcert.protocol.stream import read_stream

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.excerpt import shown
+from toolcert.core.text.excerpt import shown
 from toolcert.protocol.irregularity import Notices
 
 NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcert.core.errors import OutputError, UsageError
-from toolcert.core.visible_text import visible_json
+from toolcert.core.text.visible_text import visible_json
 from toolcert.runs.files import check_writable, open_descriptor, write_whole
 from toolcert.runs.reader import is_run
 from toolcert.runs.resume import SUPERSEDED

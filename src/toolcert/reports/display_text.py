@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from toolcert.core import number_text, visible_text
+from toolcert.core.text import number_text, visible_text
 
 visible, visible_lines, visible_json = visible_text.visible, visible_text.visible_lines, visible_text.visible_json
 THIN_SPACE, count, plural = number_text.THIN_SPACE, number_text.count, number_text.plural

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from toolcert.comparison.result import Comparison
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.display_text import visible_json

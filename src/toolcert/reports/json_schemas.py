@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.reports.history.json import HistoryReport
 from toolcert.reports.json import CompareReport, ProbeReport, Report, VerifyReport
 

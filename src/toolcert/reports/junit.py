@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from xml.sax.saxutils import escape, quoteattr
 
+from toolcert.core.text.visible_text import visible_block
 from toolcert.core.values import Value
-from toolcert.core.visible_text import visible_block
 
 # Characters XML 1.0 cannot hold in any form; a reader would refuse the whole file.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.spelling import did_you_mean
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value
 from toolcert.settings.option import Option
 from toolcert.settings.options import BY_KEY, ENDPOINT_KEYS

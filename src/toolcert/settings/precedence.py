@@ -9,7 +9,7 @@ from typing import Any
 
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
-from toolcert.core.spelling import close_names
+from toolcert.core.text.spelling import close_names
 from toolcert.core.values import Value
 from toolcert.settings.config import Config, load_config
 from toolcert.settings.option import PREFIX, Option, may_carry_secret

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.json_value import canonical, plain_numbers
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.values import JsonObject
 
 CONTENT_FIELDS = ("messages", "tools", "tool_choice", "parallel_tool_calls", "response_format")

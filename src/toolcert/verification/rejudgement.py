@@ -18,7 +18,7 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import DATASET, Finding
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
-from toolcert.core.schema import Bucket
+from toolcert.core.schema.judge import Bucket
 from toolcert.core.values import Value
 from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS
 from toolcert.engine.local import unjudged

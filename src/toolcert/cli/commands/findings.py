@@ -8,7 +8,7 @@ import click
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.spelling import close_names, question
+from toolcert.core.text.spelling import close_names, question
 
 _WIDEST = 96
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}

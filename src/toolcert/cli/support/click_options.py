@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from toolcert.cli.support.exit import echo, warn
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import passwords_in
-from toolcert.core.spelling import question
+from toolcert.core.text.spelling import question
 from toolcert.reports.display_text import visible
 from toolcert.settings import OPTIONS, Option, Settings, Source, load_config, resolve
 from toolcert.settings.credentials import KEY_VARIABLE

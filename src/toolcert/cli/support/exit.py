@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from toolcert.core.errors import ISSUES, ExitCode, ToolcertError, ToolcertWarning, UsageError
-from toolcert.core.visible_text import visible_json, visible_lines
+from toolcert.core.text.visible_text import visible_json, visible_lines
 from toolcert.version import __version__
 
 OUTPUT_CLOSED = 141

@@ -23,7 +23,7 @@ from toolcert.comparison.stats.confusion import Confusion
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import DATASET, LOST_CALLS, Severity, codes_of
 from toolcert.core.requests import Request
-from toolcert.core.statistics import Rate, wilson
+from toolcert.core.statistics.rates import Rate, wilson
 from toolcert.core.targets import EndpointSpec
 
 _SHOWN_VALUES = 3

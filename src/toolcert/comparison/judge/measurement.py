@@ -34,9 +34,9 @@ from toolcert.comparison.stats.significance import MarginOutcome
 from toolcert.comparison.stats.vendor_figures import Settings, decision_figures, payload_figures, token_figure
 from toolcert.comparison.stats.vendor_tests import Limits, RawTest, margin_tests, raw_tests
 from toolcert.core.findings import Severity
-from toolcert.core.number_text import plural
 from toolcert.core.requests import Request
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 
 _LOOKED_AT = 30

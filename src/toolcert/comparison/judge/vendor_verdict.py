@@ -8,7 +8,7 @@ from toolcert.comparison.result import ChanceTest, CompareVerdict, MarginTest, M
 from toolcert.comparison.stats.confusion import Confusion, always_calling
 from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
 from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
-from toolcert.core.number_text import about_rows, plural
+from toolcert.core.text.number_text import about_rows, plural
 from toolcert.core.values import Value
 
 _GAP = {

@@ -13,8 +13,8 @@ from toolcert.comparison.read.columns import NO_KIND, Kind, signed_difference
 from toolcert.comparison.read.packed_run import PackedRun, read_answer
 from toolcert.comparison.stats.confusion import Confusion, Trigger, cell
 from toolcert.core.errors import InputError
-from toolcert.core.number_text import plural
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.row_code import NO_TOKENS
 from toolcert.verification.digest import SAMPLING_FIELDS, content_hash

@@ -15,10 +15,10 @@ import msgspec
 from toolcert.comparison.read.columns import CHUNK, MASK_16, KindKey, extend, keep_freed_memory
 from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape, counting_parts
 from toolcert.core.errors import InputError
-from toolcert.core.json_value import canonical, plain_numbers
 from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request
-from toolcert.core.schema import SchemaJudge, Validator
+from toolcert.core.schema.judge import SchemaJudge, Validator
+from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.values import Value
 from toolcert.diagnose.judgement import UNKNOWN_NAME, CallJudgement, judge_calls, offered_tools
 from toolcert.runs.row_code import NO_TOKENS, content_number, names_number, payload_number, sampling_number

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from toolcert.core.errors import UsageError
-from toolcert.core.statistics import Interval, normal_quantile
+from toolcert.core.statistics.rates import Interval, normal_quantile
 from toolcert.core.values import Value
 
 _EXACT_CONVOLUTION = 3000

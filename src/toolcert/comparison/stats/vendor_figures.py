@@ -30,9 +30,9 @@ from toolcert.comparison.stats.confusion import (
     calling_at_random,
     with_errors,
 )
-from toolcert.core.json_value import same_value
 from toolcert.core.replies import ToolCall
-from toolcert.core.statistics import Interval, Rate, wilson
+from toolcert.core.statistics.rates import Interval, Rate, wilson
+from toolcert.core.text.json_value import same_value
 from toolcert.core.values import JsonObject, Value
 
 T = TypeVar("T")

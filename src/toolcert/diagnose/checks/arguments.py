@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import around, shown
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.json_text import NotJson, leading_json
-from toolcert.core.schema import Bucket, Violation
+from toolcert.core.schema.judge import Bucket, Violation
+from toolcert.core.text.excerpt import around, shown
+from toolcert.core.text.json_text import NotJson, leading_json
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement, Damage
 from toolcert.diagnose.request_facts import conversation_text, last_question

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.json_value import same_value
 from toolcert.core.replies import CallsField
+from toolcert.core.text.excerpt import shown
+from toolcert.core.text.json_value import same_value
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement
 from toolcert.diagnose.markup import call_in

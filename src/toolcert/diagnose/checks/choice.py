@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.text.excerpt import shown
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import Damage
 from toolcert.diagnose.markup import call_in

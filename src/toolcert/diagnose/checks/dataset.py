@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.schema import Bucket
+from toolcert.core.schema.judge import Bucket
+from toolcert.core.text.excerpt import shown
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 
 BAD_SCHEMA = FindingKind(

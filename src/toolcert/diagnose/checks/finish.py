@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.number_text import plural
+from toolcert.core.text.excerpt import shown
+from toolcert.core.text.number_text import plural
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
 from toolcert.diagnose.judgement import Damage
 from toolcert.diagnose.request_facts import names_a_tool, token_limit

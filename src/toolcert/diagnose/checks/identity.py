@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from toolcert.core.excerpt import shown
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.requests import Request
+from toolcert.core.text.excerpt import shown
 from toolcert.diagnose.checks.registry import Evidence, View, check, declare
 from toolcert.endpoints.api_url import names_a_deployment
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from toolcert.core.excerpt import excerpt
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import Request
-from toolcert.core.schema import SchemaJudge
+from toolcert.core.schema.judge import SchemaJudge
+from toolcert.core.text.excerpt import excerpt
+from toolcert.core.text.json_text import NotJson, parse_json
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 
 _FENCE = "```"

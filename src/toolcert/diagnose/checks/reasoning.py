@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import around, excerpt
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.text.excerpt import around, excerpt
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolcert.core.excerpt import around, excerpt
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.text.excerpt import around, excerpt
 from toolcert.diagnose.checks.finish import is_filtered
 from toolcert.diagnose.checks.reasoning import leak_in
 from toolcert.diagnose.checks.registry import Evidence, View, When, check

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.exchanges import FaultKind
-from toolcert.core.json_text import NotJson, leading_json
+from toolcert.core.text.json_text import NotJson, leading_json
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.irregularity import ERROR_FIELDS
 from toolcert.protocol.unicode import well_formed

@@ -12,8 +12,8 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError, NothingMeasuredError, UnauthorisedError, UnreachableError
 from toolcert.core.secrets import Eraser, Secret
-from toolcert.core.spelling import did_you_mean
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value
 from toolcert.endpoints.dialects.error_answer import read_error_text
 from toolcert.http.base import HttpRequest, HttpResponse

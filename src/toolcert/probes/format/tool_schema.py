@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.requests import tool, user
-from toolcert.core.schema import Bucket
+from toolcert.core.schema.judge import Bucket
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from toolcert.core.excerpt import excerpt
 from toolcert.core.findings import Finding
 from toolcert.core.records import Record
+from toolcert.core.text.excerpt import excerpt
 from toolcert.diagnose import finding
 from toolcert.probes.base import Turn
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 
 from toolcert.core.cases import Case, Outcome, Skip, SkipKind
 from toolcert.core.records import ProbeFacts, Record
-from toolcert.core.sequential import SequentialTest
-from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
+from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty
+from toolcert.core.statistics.sequential import SequentialTest
 from toolcert.core.targets import ModelInfo
 from toolcert.core.verdict import REPRODUCED, can_cap
 from toolcert.diagnose import kind_of

@@ -11,8 +11,8 @@ import yaml
 
 from toolcert.core.errors import ScenarioError
 from toolcert.core.requests import tool
-from toolcert.core.schema import SchemaJudge
-from toolcert.core.spelling import did_you_mean
+from toolcert.core.schema.judge import SchemaJudge
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import JsonObject
 from toolcert.probes.scenarios.script import Accepted, ExpectedCall, ExpectedText, Scenario, misspelt
 from toolcert.settings.toml_lines import Place, lines_of

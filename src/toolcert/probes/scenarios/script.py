@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.json_value import same_value
-from toolcert.core.spelling import close_names
+from toolcert.core.text.json_value import same_value
+from toolcert.core.text.spelling import close_names
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement
 from toolcert.probes.base import Conversation, ProbeResult, Turn, failed, passed

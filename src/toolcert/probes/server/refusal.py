@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
-from toolcert.core.json_text import NotJson, parse_json
 from toolcert.core.requests import user
+from toolcert.core.text.json_text import NotJson, parse_json
 from toolcert.diagnose import finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
 from toolcert.probes.oracle import unless_broken, unmeasured

@@ -9,9 +9,9 @@ import msgspec
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.findings import Finding, Severity
-from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import ProbeFacts, Record
-from toolcert.core.statistics import Rate, certainty, pass_all, pass_any, reaches
+from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.rates import Rate, certainty, pass_all, pass_any, reaches
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Cell, CellState, Counts, Example, FindingCount, Latency, PassPower

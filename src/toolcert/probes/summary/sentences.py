@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from toolcert.core.cases import SkipKind
 from toolcert.core.findings import Severity
 from toolcert.core.gates import rules_out
-from toolcert.core.number_text import plural
-from toolcert.core.sequential import ERROR_BOUND
+from toolcert.core.statistics.sequential import ERROR_BOUND
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.core.verdict import Word, is_allowed
 from toolcert.diagnose import kind_of

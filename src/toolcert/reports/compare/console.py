@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from toolcert.comparison.result import Comparison, Figure, GivenAnswer, MarginTest, TellingRow, VendorComparison
 from toolcert.comparison.stats.significance import MarginOutcome
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.reports.compare.phrases import (
     FAMILY_NAMES,
     MARGIN_NAMES,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcert.comparison.result import Comparison, Figure, VendorComparison
-from toolcert.core.statistics import Interval
+from toolcert.core.statistics.rates import Interval
 from toolcert.reports.display_text import cell_figure, csv_text
 from toolcert.reports.formats import NOTHING, Extras
 

@@ -8,7 +8,7 @@ import msgspec
 
 from toolcert.comparison.result import GivenAnswer, MadeCall, RowKind, TellingRow
 from toolcert.comparison.stats.vendor_figures import pair_up
-from toolcert.core.json_value import same_value
+from toolcert.core.text.json_value import same_value
 from toolcert.core.values import Value
 from toolcert.reports.compare.phrases import bucket_name
 from toolcert.reports.display_text import cut, shorten, visible, visible_lines

@@ -25,8 +25,8 @@ from toolcert.comparison.result import (
 )
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.comparison.stats.significance import MarginOutcome
-from toolcert.core.number_text import about_rows
-from toolcert.core.statistics import Interval, Rate
+from toolcert.core.statistics.rates import Interval, Rate
+from toolcert.core.text.number_text import about_rows
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
 from toolcert.reports.compare.differences import RowView, row_views

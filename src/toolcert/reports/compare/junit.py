@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.result import ChanceTest, CompareVerdict, Comparison, MarginTest, VendorComparison
 from toolcert.comparison.stats.significance import MarginOutcome
-from toolcert.core.number_text import about_rows
+from toolcert.core.text.number_text import about_rows
 from toolcert.reports.display_text import plural, visible
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.junit import Case, Tag, junit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcert.comparison.result import Comparison, MarginTest, VendorComparison
-from toolcert.core.number_text import about_rows
+from toolcert.core.text.number_text import about_rows
 from toolcert.reports.compare.phrases import (
     MARGIN_NAMES,
     ORDER,

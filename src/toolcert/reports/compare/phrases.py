@@ -7,7 +7,7 @@ from collections import Counter
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.read.packed_run import By
 from toolcert.comparison.result import CompareVerdict, Comparison, Figure, MarginTest, Missing, VendorComparison
-from toolcert.core.statistics import Interval
+from toolcert.core.statistics.rates import Interval
 from toolcert.reports.display_text import NO_VALUE, count, percent, plural, visible
 
 FIGURE_NAMES = {

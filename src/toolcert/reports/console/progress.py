@@ -12,7 +12,7 @@ from typing import IO, Protocol, Self
 
 from toolcert.core.cases import Outcome
 from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, RunFinished, RunStarted, RunStopping
-from toolcert.core.quantiles import Quantiles
+from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.reports.display_text import count, seconds, visible
 
 RATE_WINDOW = 10.0

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Self
 
 from toolcert.core.findings import Severity
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.reports.display_text import as_ascii, fit, visible, width_of, wrap
 

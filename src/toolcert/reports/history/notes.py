@@ -8,7 +8,7 @@ from itertools import groupby
 
 import msgspec
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.history.changes import Outage
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from toolcert.comparison.judge.vendor_verdict import p_words
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.history.changes import Change, ChangeKind
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 from toolcert.history.drift import SHORTEST_SIDE, ChangePoint, DriftReport, Metric

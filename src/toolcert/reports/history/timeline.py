@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.history.daily_status import DayStatus, ModelHistory, Stretch, size_for, stretches
 from toolcert.history.drift import Metric

@@ -10,7 +10,7 @@ import msgspec
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Severity
 from toolcert.core.requests import Request
-from toolcert.core.statistics import Certainty, runs_needed
+from toolcert.core.statistics.rates import Certainty, runs_needed
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.verdict import Word
 from toolcert.endpoints.curl import curl_line, token_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
 from toolcert.reports.display_text import (
     NO_VALUE,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import PurePath
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras

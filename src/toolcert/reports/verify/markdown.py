@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.reports.display_text import NO_VALUE, count, percent, plural
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.markdown import code, document, escape, prose, short, table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcert.core.statistics import PROBE_THRESHOLD
+from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.settings.option import Choice, Floor, InputFile, Number, Option, Switch, Text, Whole
 
 _WHAT = "Probes"

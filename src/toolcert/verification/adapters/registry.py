@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from toolcert.core.errors import ConfigurationError, UsageError
-from toolcert.core.spelling import did_you_mean
+from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import JsonObject
 from toolcert.settings.packages import offers_entry_points
 from toolcert.verification.adapters.base import ModelAdapter

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.json_value import same_value
+from toolcert.core.text.json_value import same_value
 from toolcert.core.values import JsonObject, Value
 
 

@@ -8,9 +8,9 @@ from heapq import heappush, heappushpop
 from typing import Any
 
 from toolcert.core.findings import EXAMPLES, Finding
-from toolcert.core.json_value import canonical
-from toolcert.core.quantiles import Quantiles
 from toolcert.core.requests import function_of
+from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding, kind_of
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from toolcert.core.findings import Finding
-from toolcert.core.json_value import canonical
 from toolcert.core.requests import function_of, named_functions
+from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose.checks.registry import finding
 from toolcert.diagnose.judgement import schema_fault

@@ -18,9 +18,9 @@ from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunS
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
-from toolcert.core.number_text import plural
 from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY
 from toolcert.engine.interfaces import Session

@@ -10,8 +10,8 @@ import msgspec
 
 from toolcert.core.errors import UsageError
 from toolcert.core.events import CaseFinished, Event
-from toolcert.core.number_text import plural
 from toolcert.core.records import Record
+from toolcert.core.text.number_text import plural
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors
 from toolcert.runs.reader import GONE, SETTLED, RunReader, is_run, whole_lines

@@ -7,9 +7,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from toolcert.core.cases import Outcome
-from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.rates import Rate
 from toolcert.verification.summary.figures import Moment, SliceLine, ToolLine
 
 MOST_KINDS = 1024

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import Gate, rules_out
-from toolcert.core.number_text import plural
+from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.core.verdict import COVERAGE_FLOOR, Verdict, Word, is_allowed
 from toolcert.verification.dataset.lines import OWN_KEY, Dataset

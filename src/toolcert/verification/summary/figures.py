@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Dataset
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.core.verdict import Verdict, Word
 

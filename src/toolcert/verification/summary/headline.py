@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from toolcert.core.errors import ISSUES
 from toolcert.core.findings import Severity
-from toolcert.core.number_text import count, plural
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
+from toolcert.core.text.number_text import count, plural
 from toolcert.core.verdict import Word
 from toolcert.verification.summary.figures import VerifySummary
 

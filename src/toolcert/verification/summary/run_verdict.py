@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from toolcert.core.number_text import count, plural
-from toolcert.core.statistics import Rate, runs_needed, wilson
+from toolcert.core.statistics.rates import Rate, runs_needed, wilson
+from toolcert.core.text.number_text import count, plural
 from toolcert.core.verdict import VERIFY_THRESHOLD, Ability, Coverage, Fault, Verdict, Word, decide, is_allowed
 from toolcert.diagnose import kind_of
 from toolcert.verification.summary.figures import AnswerMode, VerifySummary

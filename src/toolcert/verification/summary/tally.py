@@ -12,9 +12,9 @@ from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.findings import DATASET, EXAMPLES, INTERNAL, LOST_CALLS, Finding, Severity
 from toolcert.core.manifest import Manifest
-from toolcert.core.quantiles import Quantiles
 from toolcert.core.records import Record, RowFacts
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.verdict import VERIFY_THRESHOLD
 from toolcert.diagnose import kind_of
 from toolcert.runs.encoding import decode_head, decode_record

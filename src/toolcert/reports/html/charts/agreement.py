@@ -8,7 +8,7 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from toolcert.core.statistics import Interval
+from toolcert.core.statistics.rates import Interval
 from toolcert.core.values import Value
 from toolcert.reports.display_text import count
 from toolcert.reports.html.charts.svg import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from toolcert.core.statistics import PROBE_THRESHOLD, Rate
+from toolcert.core.statistics.rates import PROBE_THRESHOLD, Rate
 from toolcert.core.values import Value
 from toolcert.history.daily_status import DayStatus
 from toolcert.reports.html.charts.svg import (

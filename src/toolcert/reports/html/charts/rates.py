@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from toolcert.core.statistics import Rate
+from toolcert.core.statistics.rates import Rate
 from toolcert.reports.html.charts.svg import DIAMOND, across, block, dot, end_anchor, fixed, fluid, mark, text, upright
 
 RATE_HEIGHT = 18

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
-from toolcert.core.schema_cost import MOST_STEPS, SchemaCost, depth_of
+from toolcert.core.schema.cost import MOST_STEPS, SchemaCost, depth_of
+from toolcert.core.text.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
 from toolcert.core.values import Value
 
 _ROUNDS = 4

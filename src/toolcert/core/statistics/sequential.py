@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from toolcert.core.statistics import PROBE_THRESHOLD, Certainty
+from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty
 from toolcert.core.values import Value
 
 ERROR_BOUND = 0.05

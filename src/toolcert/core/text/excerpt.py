@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.visible_text import CONTROL, code_of
+from toolcert.core.text.visible_text import CONTROL, code_of
 
 MOST = 160
 """Characters of evidence kept: enough to prove a fault, short enough for one line of a report."""

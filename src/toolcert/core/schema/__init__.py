@@ -1,0 +1,1 @@
+"""Tool schemas: what they ask of arguments, and what judging them costs."""

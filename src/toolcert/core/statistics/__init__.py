@@ -1,0 +1,1 @@
+"""Rates and quantiles with their intervals, and tests that decide early."""

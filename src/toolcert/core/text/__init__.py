@@ -1,0 +1,1 @@
+"""Text and JSON as values: parsed, compared, shortened, made safe to show."""
