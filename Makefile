@@ -78,7 +78,7 @@ $(VENV)/.runtime: requirements/runtime.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.lock: requirements/lock.txt | $(BIN)/python
-	@echo "installing the dependencies of toolcert and of its tests in $(VENV) (1.4 GB)"
+	@echo "installing the dependencies of toolcert and of its tests in $(VENV) (1.9 GB)"
 	$(PIP) --require-hashes -r $<
 	@touch $@ $(VENV)/.runtime
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
 UV = "uv==0.13.7"
 DIGEST = "# inputs: sha256:"
-EXTRAS = ("local", "parquet", "postgres", "tls", "tokenizer")
+EXTRAS = ("local", "objectstore", "parquet", "postgres", "ray", "tls", "tokenizer")
 
 
 class Lock(NamedTuple):
