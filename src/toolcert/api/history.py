@@ -12,12 +12,13 @@ from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
+from toolcert.runs.location import locate_run
 from toolcert.runs.reader import read_manifest
 
 
 def add_run(folder: Path | str, history: str, *, day: str | None = None) -> ProbeSummary:
     """Add a finished probe run to the history; adding it again replaces it."""
-    folder = Path(folder)
+    folder = locate_run(folder)
     manifest = read_manifest(folder)
     if manifest.job != "probe":
         raise InputError(f"{folder} is a {manifest.job} run; the history keeps probe runs.")

@@ -18,6 +18,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
+from toolcert.runs.location import locate_run
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
 from toolcert.verification.dataset.source import Source
 from toolcert.verification.run.job import VerifyJob, VerifyRun
@@ -94,7 +95,7 @@ def judge_again(
     """
     from toolcert.verification.rejudgement import rejudge
 
-    return rejudge(Path(run), rules, threshold, adapter)
+    return rejudge(locate_run(run), rules, threshold, adapter)
 
 
 async def replay_async(

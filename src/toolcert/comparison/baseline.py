@@ -12,7 +12,8 @@ import msgspec
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.files import write_whole
-from toolcert.runs.reader import is_run, read_manifest
+from toolcert.runs.location import locate_run
+from toolcert.runs.reader import read_manifest
 from toolcert.runs.writer import RECORDS
 from toolcert.verification.digest import SAMPLING_FIELDS
 from toolcert.version import __version__
@@ -41,8 +42,7 @@ def bless(run: Path, name: str, folder: Path = Path(FOLDER)) -> Blessing:
         raise UsageError(
             f"{name!r} cannot be the name of a baseline.", remedy="Use letters, digits, dot, dash, underscore."
         )
-    if run.name == RECORDS and is_run(run.parent):
-        run = run.parent
+    run = locate_run(run)
     if not run.exists():
         raise InputError(f"there is no run or results file {run}.")
     if run.is_file() and not run.stat().st_size:

@@ -20,8 +20,8 @@ from toolcert.comparison.stats.vendor_tests import RawTest
 from toolcert.core.errors import InputError, NothingMeasuredError, ToolcertError, UsageError
 from toolcert.core.findings import Severity
 from toolcert.core.values import Value
+from toolcert.runs.location import locate_run
 from toolcert.runs.reader import is_run
-from toolcert.runs.writer import RECORDS
 from toolcert.version import __version__
 
 _GZIP = b"\x1f\x8b"
@@ -39,7 +39,8 @@ class RunSource(Value):
 
 def locate(word: str, baselines: Path) -> RunSource:
     """Find what `word` names, a path or a blessed baseline; refuse a word that names both."""
-    path, blessing = Path(word), find_blessing(baselines, word)
+    blessing = find_blessing(baselines, word)
+    path = Path(word) if blessing is not None else locate_run(word)
     if blessing is not None:
         if path.exists() and path.resolve() != Path(blessing.path):
             raise InputError(
@@ -52,8 +53,6 @@ def locate(word: str, baselines: Path) -> RunSource:
             f"there is no run, results file or blessed baseline {word}.",
             remedy="Name a run folder of `toolcert verify`, a results.jsonl file, or bless a run under this name.",
         )
-    if path.name == RECORDS and is_run(path.parent):
-        path = path.parent
     if path.is_dir():
         if not is_run(path):
             raise InputError(f"{path} is a folder, but not a run of toolcert: it has no manifest.json.")

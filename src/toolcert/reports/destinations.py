@@ -12,6 +12,7 @@ from typing import Any
 from toolcert.core.errors import OutputError, UsageError
 from toolcert.core.text.visible_text import visible_json
 from toolcert.runs.files import check_writable, open_descriptor, write_whole
+from toolcert.runs.marks import MARKS
 from toolcert.runs.reader import is_run
 from toolcert.runs.resume import SUPERSEDED
 from toolcert.runs.writer import MANIFEST, RECORDS
@@ -49,7 +50,7 @@ def deliver_json(document: Any, destination: str) -> None:
     deliver(visible_json(json.dumps(document, indent=2, ensure_ascii=False)), destination)
 
 
-OF_A_RUN = (RECORDS, MANIFEST, SUPERSEDED)
+OF_A_RUN = (RECORDS, MANIFEST, SUPERSEDED, MARKS)
 """The files of a run; no report may overwrite them."""
 _REMEDY = "Give each its own file."
 

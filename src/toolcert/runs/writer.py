@@ -24,20 +24,33 @@ if sys.platform == "win32":
     def _lock(file: IO[bytes]) -> None:
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
+    _look = _lock
+
 else:
     import fcntl
 
     def _lock(file: IO[bytes]) -> None:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
+    def _look(file: IO[bytes]) -> None:
+        # Shared, so that several who look do not see each other.
+        fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+_LOCK = ".lock"
+
 
 def hold(folder: Path) -> IO[bytes]:
     """Make the folder and lock it; the lock lasts as long as the returned file is open."""
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / ".lock").open("ab")
+        file = (folder / _LOCK).open("ab")
     try:
-        _lock(file)
+        try:
+            _lock(file)
+        except OSError:
+            time.sleep(0.05)  # it may be someone who only looks whether the folder is held
+            _lock(file)
     except OSError:
         file.close()
         raise OutputError(
@@ -47,11 +60,16 @@ def hold(folder: Path) -> IO[bytes]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether another process is writing to the folder."""
+    """Whether another process is writing to the folder; nothing is written there to find out."""
     try:
-        hold(folder).close()
-    except OutputError:
-        return True
+        file = (folder / _LOCK).open("rb")
+    except OSError:
+        return False
+    with file:
+        try:
+            _look(file)
+        except OSError:
+            return True
     return False
 
 

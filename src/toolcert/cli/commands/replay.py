@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -54,10 +53,11 @@ def replay_row(folder: str, row: str, settings: Settings) -> int:
     from toolcert.api.verify import replay_async
     from toolcert.reports.console.record import print_replay
     from toolcert.reports.console.style import Screen
+    from toolcert.runs.location import locate_run
     from toolcert.verification.rejudgement import manifest_of
     from toolcert.verification.single_row import find_row
 
-    path = Path(folder)
+    path = locate_run(folder)
     found, manifest = find_row(path, row), manifest_of(path)
     endpoint = _endpoint(settings, manifest.endpoints)
     both = wait_for(replay_async(found.record, manifest, endpoint, _model(settings), settings.adapter))

@@ -70,13 +70,14 @@ def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str |
     from toolcert.cli.support import report_options
     from toolcert.core.gates import check_gate_codes
     from toolcert.diagnose import catalogue
+    from toolcert.runs.location import locate_run
     from toolcert.verification.older_results import Rules
 
     report_options.check_reports(settings, "verify", dataset, earlier)
     check_gate_codes(settings.fail_on, catalogue())
     check_gate_codes(settings.allow, catalogue(), "--allow")
     if earlier is not None:
-        return _judge_again(dataset, earlier, Rules(rules), settings)
+        return _judge_again(dataset, str(locate_run(earlier)), Rules(rules), settings)
     if dataset is None:
         raise UsageError("no dataset is given.", remedy="Name a JSONL file of requests, or - for stdin.")
     if rules != Rules.OURS:

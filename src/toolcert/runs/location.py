@@ -1,0 +1,104 @@
+"""Where a run is: from the name that a user gives to its folder, and the runs below a folder."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+
+from toolcert.core.errors import InputError, ToolcertWarning
+from toolcert.core.manifest import Manifest
+from toolcert.core.values import Value
+from toolcert.runs.provenance import RUNS
+from toolcert.runs.reader import is_run, read_manifest
+from toolcert.runs.writer import RECORDS, is_held
+
+LATEST = "latest"
+_LATEST = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
+_RUN_ID = re.compile(r"[0-9a-f]{8}")
+
+
+class RunState(StrEnum):
+    """How far a run has come."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    """Stopped by the user, or killed; the same command with --output continues it."""
+
+
+class RunEntry(Value):
+    """A run in a list of runs, known by its manifest alone."""
+
+    folder: Path
+    manifest: Manifest
+    size: int
+    """Bytes of its log."""
+    state: RunState
+
+
+def locate_run(name: str | PathLike[str]) -> Path:
+    """The folder or file that a user means by a run.
+
+    That is a path, `latest` (the newest run below toolcert-runs), `latest~2` (the second before it), or the id of a
+    run there. A path that exists comes first. What names nothing is returned as a path: its reader says what it misses.
+    """
+    path, word = Path(name), str(name)
+    if _exists(path):
+        return path.parent if path.name == RECORDS and is_run(path.parent) else path
+    if found := _LATEST.fullmatch(word):
+        return _newest(int(found.group(1) or 0))
+    if _RUN_ID.fullmatch(word):
+        return next((entry.folder for entry in list_runs(RUNS) if entry.manifest.run == word), path)
+    return path
+
+
+def list_runs(folder: Path) -> list[RunEntry]:
+    """The runs directly below a folder, newest first; or the folder itself, where it is a run.
+
+    A run whose manifest cannot be read is left out with a warning.
+    """
+    try:
+        folders = [folder] if is_run(folder) else [path for path in folder.iterdir() if is_run(path)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"cannot read {folder}: {error.strerror or error}.") from error
+    entries = [entry for path in folders if (entry := _entry(path)) is not None]
+    return sorted(entries, key=lambda entry: (entry.manifest.started_at, entry.folder.name), reverse=True)
+
+
+def _entry(folder: Path) -> RunEntry | None:
+    try:
+        manifest = read_manifest(folder)
+        size = (folder / RECORDS).stat().st_size if (folder / RECORDS).exists() else 0
+    except (InputError, OSError) as error:
+        warnings.warn(f"{folder} is left out: {error}", ToolcertWarning, stacklevel=2)
+        return None
+    return RunEntry(folder=folder, manifest=manifest, size=size, state=_state(folder, manifest))
+
+
+def _state(folder: Path, manifest: Manifest) -> RunState:
+    if manifest.finished_at is not None:
+        return RunState.INTERRUPTED if manifest.interrupted else RunState.FINISHED
+    return RunState.RUNNING if is_held(folder) else RunState.INTERRUPTED
+
+
+def _newest(before: int) -> Path:
+    runs = list_runs(RUNS)
+    if before < len(runs):
+        return runs[before].folder
+    there = f"{RUNS} holds {len(runs)}" if runs else f"{RUNS} holds none"
+    raise InputError(
+        f"there is no run {LATEST}{f'~{before}' if before else ''}: {there}.",
+        remedy="Name the folder given to --output; `toolcert runs FOLDER` lists the runs below a folder.",
+    )
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name too long for the file system, or a folder that may not be entered
+        return False

@@ -1,0 +1,112 @@
+"""Marks: what people say about cases of a run, in a file of its own beside the log.
+
+The file is append-only, one mark a line. A later mark about the same case and finding replaces an earlier one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from toolcert.core.errors import InputError
+from toolcert.core.records import Record
+from toolcert.core.values import Value
+from toolcert.core.verdict import is_allowed
+from toolcert.runs.files import output_errors
+from toolcert.runs.writer import repair_tail
+
+MARKS = "marks.jsonl"
+"""The file beside `records.jsonl`."""
+MOST_NOTE = 4000
+"""Characters of a note."""
+
+
+class MarkKind(StrEnum):
+    """What a mark says."""
+
+    KNOWN = "known"
+    """The finding is right, and known: it need not stop anything."""
+    WRONG = "wrong"
+    """The finding is wrong: the answer is in order."""
+
+
+class Mark(Value):
+    """What a person says about a case, or about one finding of it."""
+
+    case: str
+    """The key of a case. Of a probe run also the beginning of keys up to a slash: `endpoint/model/probe` speaks of all
+    iterations of a probe, `endpoint/model` of all probes."""
+    kind: MarkKind
+    finding: str | None = None
+    """The code of the finding, or of its family; None speaks of every finding of the case."""
+    note: str = ""
+    at: float = 0.0
+    """Unix time."""
+    content: str = ""
+    """The content digest of a dataset row: by it the mark is found again in another run of the dataset."""
+
+    def covers(self, record: Record) -> bool:
+        """Whether it speaks of this case."""
+        if self.content and record.row is not None and record.row.content == self.content:
+            return True
+        return record.case == self.case or (record.probe is not None and record.case.startswith(f"{self.case}/"))
+
+    def excuses(self, code: str) -> bool:
+        """Whether it speaks of this finding of a case that it covers."""
+        return self.finding is None or is_allowed(code, (self.finding,))
+
+
+def read_marks(path: Path) -> list[Mark]:
+    """The marks that stand in a file, oldest first; none where there is no file. A torn last line is left out."""
+    standing: dict[tuple[str, str | None], Mark] = {}
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip() or (not line.endswith(b"\n") and _mark(line) is None):
+                    continue
+                mark = _mark(line)
+                if mark is None:
+                    raise InputError(
+                        f"{path}, line {number}: not a mark.", remedy="Remove the line, or name another file."
+                    )
+                standing.pop((mark.case, mark.finding), None)
+                standing[mark.case, mark.finding] = mark
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
+    return list(standing.values())
+
+
+def append_mark(path: Path, mark: Mark) -> Mark:
+    """Add a mark to a file, durably, and return it with its time; several writers do not mix their lines."""
+    mark = msgspec.structs.replace(mark, at=mark.at or time.time(), note=mark.note[:MOST_NOTE])
+    with output_errors(path):
+        torn = _last_line(path)
+        if torn and _mark(torn) is None:  # left by a writer that was killed; it must not swallow this one
+            repair_tail(path)
+            torn = b""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(path, flags, 0o644)
+        try:
+            os.write(descriptor, (b"\n" if torn else b"") + msgspec.json.encode(mark) + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return mark
+
+
+def _last_line(path: Path) -> bytes:
+    """What follows the last line end of a file; empty where that is nothing, or where there is no file."""
+    return path.read_bytes().rpartition(b"\n")[2] if path.exists() else b""
+
+
+def _mark(line: bytes) -> Mark | None:
+    try:
+        return msgspec.json.decode(line, type=Mark)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
