@@ -89,6 +89,25 @@ def test_gates_decide_the_exit_code(tmp_path: Path, vendor: Vendor, gate: str, c
         assert "schema is 0.00 % (0/1), below 50 %." in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [
+        ("p95<30s,tps_p50>0.001", 0, ""),
+        ("schema=0.5,p95=30", 0, ""),
+        ("p95<1ms", 1, "answers), not below 0.001 s."),
+        ("ttft_p95<30s", 1, "ttft_p95 could not be judged: nothing was measured for it."),
+        ("p95<", 2, "Write it as p95<2s or p95<800ms."),
+        ("p59<2s", 2, "Use p50, p95, p99"),
+    ],
+)
+def test_limits_on_times_decide_the_exit_code(tmp_path: Path, vendor: Vendor, gate: str, code: int, said: str) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3)])
+    result = verify(vendor, dataset, "-q", "--fail-under", gate, "-o", "run")
+    assert result.exit_code == code, result.output
+    assert said in result.stderr
+    assert code != ExitCode.USAGE or not (tmp_path / "run").exists(), "nothing is sent for a gate that cannot be read"
+
+
 def test_without_a_gate_findings_do_not_change_the_exit_code(tmp_path: Path, vendor: Vendor) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
     assert verify(vendor, dataset, "-q", model="fault:args.schema.required").exit_code == ExitCode.OK

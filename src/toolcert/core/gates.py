@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.timings import Timings
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value
 
@@ -26,6 +28,58 @@ class Gate(Value):
         return ""
 
 
+_MEASURES = {"": "call", "ttft_": "first_token", "tps_": "tokens_per_second"}
+"""The beginning of a limit's name, and the measure it is about."""
+LIMIT_NAMES = tuple(f"{start}p{share}" for start in _MEASURES for share in (50, 95, 99))
+_LIMIT = re.compile(r"(?P<name>[a-z_]*?p\d+)\s*(?P<sign>[<>=])\s*(?P<bound>[\d.]+)\s*(?P<unit>\w*)", re.ASCII)
+_UNITS = {"": 1.0, "s": 1.0, "ms": 0.001}
+
+
+class Limit(Value):
+    """A percentile of a time and what it must stay below, or of the tokens per second and what they must exceed."""
+
+    name: str
+    """`p95` of a whole call, `ttft_p95` of the first token, `tps_p50` of the tokens per second."""
+    bound: float
+
+    def missed_by(self, timings: Timings) -> str:
+        """Why the timings do not meet this limit; empty where they do. What was not measured does not meet it."""
+        start, _, share = self.name.rpartition("p")
+        measured = getattr(timings, _MEASURES[start])
+        value: float | None = getattr(measured, f"p{share}")
+        if value is None:
+            return f"{self.name} could not be judged: nothing was measured for it."
+        if start == "tps_":
+            kept, said = value > self.bound, f"{value:.3g} tokens/s ({measured.n} answers), not above {self.bound:g}"
+        else:
+            kept, said = value < self.bound, f"{value:.3g} s ({measured.n} answers), not below {self.bound:g} s"
+        return "" if kept else f"{self.name} is {said}."
+
+
+def parse_limits(text: str) -> tuple[tuple[Limit, ...], str]:
+    """`schema=0.98,p95<2s` as limits on percentiles, and the rest of the text, which names other figures."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    timed = [part for part in parts if "<" in part or ">" in part or part.partition("=")[0].strip() in LIMIT_NAMES]
+    return tuple(map(_limit, timed)), ",".join(part for part in parts if part not in timed)
+
+
+def _limit(text: str) -> Limit:
+    name = re.split("[<>=]", text)[0].strip()
+    if name not in LIMIT_NAMES:
+        remedy = f"{did_you_mean(name, LIMIT_NAMES)} Use {', '.join(LIMIT_NAMES)}, as in p95<2s.".lstrip()
+        raise UsageError(f"--fail-under knows no percentile {name!r}.", remedy=remedy)
+    speed = name.startswith("tps_")
+    example = f"{name}>20" if speed else f"{name}<2s or {name}<800ms"
+    found = _LIMIT.fullmatch(text)
+    if found is None or found["sign"] == ("<" if speed else ">") or (found["unit"] not in ([""] if speed else _UNITS)):
+        raise UsageError(f"--fail-under {text}: not a limit.", remedy=f"Write it as {example}.")
+    try:
+        bound = float(found["bound"]) * _UNITS[found["unit"]]
+    except ValueError:
+        raise UsageError(f"--fail-under {text}: not a number.", remedy=f"Write it as {example}.") from None
+    return Limit(name=name, bound=bound)
+
+
 def parse_gates(text: str, names: Sequence[str]) -> tuple[Gate, ...]:
     """`schema=0.98,trigger=95%` as gates on figures with these names."""
     return tuple(_gate(part.strip(), names) for part in text.split(",") if part.strip())
@@ -34,7 +88,8 @@ def parse_gates(text: str, names: Sequence[str]) -> tuple[Gate, ...]:
 def _gate(text: str, names: Sequence[str]) -> Gate:
     name, _, value = (part.strip() for part in text.partition("="))
     if name not in names:
-        remedy = f"{did_you_mean(name, names)} Use {', '.join(names)}, as in {names[0]}=0.98.".lstrip()
+        close = did_you_mean(name, [*names, *LIMIT_NAMES])
+        remedy = f"{close} Use {', '.join(names)}, as in {names[0]}=0.98, or a limit such as p95<2s.".lstrip()
         raise UsageError(f"--fail-under knows no figure {name!r}.", remedy=remedy)
     try:
         least = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)

@@ -115,6 +115,11 @@ def seconds(value: float | None) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
+def speed_of(value: float | None) -> str:
+    """Tokens per second with two or three digits."""
+    return NO_VALUE if value is None else f"{value:.1f}" if value < 10 else count(round(value))
+
+
 def duration(value: float) -> str:
     """402 as `6 min 42 s`."""
     if value < 60:

@@ -126,13 +126,13 @@ class Day(Text):
 
 
 class Floor(Number):
-    """The least that a figure may be: one number, or figures by name as in `schema=0.98,trigger=95%`."""
+    """What figures must reach: one number, or figures by name as in `schema=0.98,p95<2s`."""
 
     def read(self, raw: Any, folder: Path) -> Any:
-        return raw.strip() if isinstance(raw, str) and "=" in raw else super().read(raw, folder)
+        return raw.strip() if isinstance(raw, str) and {*raw} & {*"=<>"} else super().read(raw, folder)
 
     def _expected(self, noun: str = "a number") -> str:
-        return f"{super()._expected(noun)}, or a figure by name such as schema=0.98"
+        return f"{super()._expected(noun)}, or a figure by name such as schema=0.98 or p95<2s"
 
 
 class Switch:

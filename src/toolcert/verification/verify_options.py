@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from toolcert.core.errors import UsageError
-from toolcert.core.gates import parse_gates
+from toolcert.core.gates import parse_gates, parse_limits
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import VERIFY_THRESHOLD, Word
@@ -120,7 +120,7 @@ class VerifyOptions(KeywordOptions):
     threshold: float = VERIFY_THRESHOLD
     """The share of sound answers that a good run reaches."""
     fail_under: str = ""
-    """As in `schema=0.98,trigger=95%`."""
+    """As in `schema=0.98,trigger=95%,p95<2s`."""
     fail_on: tuple[str, ...] = ()
     require: str | None = None
     """`passes` or `certified`."""
@@ -135,8 +135,10 @@ class VerifyOptions(KeywordOptions):
 
     def gates(self) -> VerifyGates:
         """What the exit code depends on."""
+        limits, rates = parse_limits(self.fail_under)
         return VerifyGates(
-            figures=parse_gates(self.fail_under, GATE_NAMES),
+            figures=parse_gates(rates, GATE_NAMES),
+            limits=limits,
             fail_on=self.fail_on,
             require=None if self.require is None else Word(self.require),
             allow=self.allow,

@@ -151,12 +151,14 @@ def _exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
 
 
 def _required(settings: Settings) -> VerifyGates:
-    from toolcert.core.gates import parse_gates
+    from toolcert.core.gates import parse_gates, parse_limits
     from toolcert.core.verdict import Word
     from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
 
+    limits, rates = parse_limits(_gates(settings))
     return VerifyGates(
-        figures=parse_gates(_gates(settings), GATE_NAMES),
+        figures=parse_gates(rates, GATE_NAMES),
+        limits=limits,
         fail_on=tuple(settings.fail_on),
         require=None if settings.require is None else Word(settings.require),
         allow=tuple(settings.allow),
@@ -264,7 +266,7 @@ def _gates(settings: Settings) -> str:
     given = settings.fail_under
     if isinstance(given, float):
         raise UsageError(
-            f"--fail-under {given:g} does not name a figure.", remedy="Write it as schema=0.98 or trigger=95%."
+            f"--fail-under {given:g} does not name a figure.", remedy="Write it as schema=0.98, trigger=95% or p95<2s."
         )
     return given or ""
 

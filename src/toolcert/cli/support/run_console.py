@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun
     from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.probes.summary.sentences import Gates
     from toolcert.reports.console.progress import Progress
 
 MANY_REQUESTS = 500
@@ -143,8 +144,7 @@ def probe_options(settings: Settings) -> ProbeOptions:
     report_options.check_reports(settings, "probe")
     check_gate_codes(settings.fail_on, catalogue())
     check_gate_codes(settings.allow, catalogue(), "--allow")
-    if isinstance(settings.fail_under, str):
-        raise UsageError(f"--fail-under {settings.fail_under}: probe gates on a score.", remedy="Write it as 90.")
+    _required(settings)
     named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}
     return ProbeOptions(**named, prices=settings.config.prices)
 
@@ -185,8 +185,7 @@ def _print_plan(job: ProbeJob) -> None:
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
     from toolcert.cli.support import report_options
-    from toolcert.core.verdict import Word
-    from toolcert.probes.summary.sentences import Gates, failed_gates, too_little_measured
+    from toolcert.probes.summary.sentences import failed_gates, too_little_measured
     from toolcert.reports.probe.phrases import in_order
 
     summary = in_order(result.summary, settings.sort)
@@ -203,12 +202,7 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
             f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
         )
         return ExitCode.INTERRUPTED
-    gates = Gates(
-        fail_under=settings.fail_under,
-        fail_on=tuple(settings.fail_on),
-        require=None if settings.require is None else Word(settings.require),
-        allow=tuple(settings.allow),
-    )
+    gates = _required(settings)
     bugs = sum(cause.count for cause in result.summary.causes if cause.code == INTERNAL)
     if bugs:
         return conclude_with_bugs(bugs, result.folder, failed_gates(result.summary, gates))
@@ -222,6 +216,22 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     if failures:
         raise GateError("\n".join(failures))
     return ExitCode.OK
+
+
+def _required(settings: Settings) -> Gates:
+    """The gates of the command; one that could never be met is refused."""
+    from toolcert.core.verdict import Word
+    from toolcert.probes.summary.sentences import Gates, score_and_limits
+
+    given = settings.fail_under
+    score, limits = score_and_limits(given) if isinstance(given, str) else (given, ())
+    return Gates(
+        fail_under=score,
+        limits=limits,
+        fail_on=tuple(settings.fail_on),
+        require=None if settings.require is None else Word(settings.require),
+        allow=tuple(settings.allow),
+    )
 
 
 def print_probe_result(folder: str, summary: ProbeSummary) -> None:

@@ -24,29 +24,29 @@ class Times:
     """Seconds of one kind of turn."""
 
     def __init__(self) -> None:
-        self._quantiles = Quantiles()
+        self.quantiles = Quantiles()
         self._samples: list[float] = []
         self._stride = 1
 
     def add(self, seconds: float) -> None:
         """Count one measurement; the sample keeps every n-th, evenly over the run."""
-        if self._quantiles.count % self._stride == 0:
+        if self.quantiles.count % self._stride == 0:
             if len(self._samples) == MOST_SAMPLES:
                 self._samples = self._samples[::2]
                 self._stride *= 2
             self._samples.append(round(seconds, 4))
-        self._quantiles.add(seconds)
+        self.quantiles.add(seconds)
 
     def latency(self, label: str, *, samples: bool = True) -> Latency | None:
         """What was measured; None without a measurement."""
-        if not self._quantiles.count:
+        if not self.quantiles.count:
             return None
         return Latency(
             label=label,
-            count=self._quantiles.count,
-            p50=self._quantiles.quantile(0.5),
-            p95=self._quantiles.quantile(0.95),
-            longest=self._quantiles.largest,
+            count=self.quantiles.count,
+            p50=self.quantiles.quantile(0.5),
+            p95=self.quantiles.quantile(0.95),
+            longest=self.quantiles.largest,
             samples=tuple(self._samples) if samples else (),
         )
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from toolcert.core.cases import SkipKind
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty, Rate
+from toolcert.core.statistics.timings import Timings
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import Verdict, Word
@@ -194,6 +195,7 @@ class ModelSummary(Value):
     findings: tuple[FindingCount, ...] = ()
     """Worst first."""
     latency: tuple[Latency, ...] = ()
+    timings: Timings = Timings()
     usage: Usage = Usage()
     declares_tools: bool | None = None
     """What the endpoint's listing says about tool calling, where it says anything."""

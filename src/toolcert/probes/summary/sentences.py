@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcert.core.cases import SkipKind
+from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.gates import rules_out
+from toolcert.core.gates import Limit, parse_limits, rules_out
 from toolcert.core.statistics.sequential import ERROR_BOUND
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
@@ -199,13 +200,29 @@ class Gates(Value):
 
     fail_under: float | None = None
     """Points of 100; a reproduced error keeps the gate closed, whatever the points."""
+    limits: tuple[Limit, ...] = ()
+    """On the times and speeds of every model that was asked."""
     fail_on: tuple[str, ...] = ()
     require: Word | None = None
     allow: tuple[str, ...] = ()
     """Findings that may stand."""
 
     def __bool__(self) -> bool:
-        return bool(self.fail_under is not None or self.fail_on or self.require)
+        return bool(self.fail_under is not None or self.limits or self.fail_on or self.require)
+
+
+def score_and_limits(text: str) -> tuple[float | None, tuple[Limit, ...]]:
+    """`90,p95<2s` as the least score and the limits on times and speeds."""
+    limits, rest = parse_limits(text)
+    try:
+        score = float(rest) if rest else None
+    except ValueError:
+        score = -1.0
+    if score is not None and not 0 <= score <= 100:
+        raise UsageError(
+            f"--fail-under {rest}: probe gates on a score, times and speeds.", remedy="Write it as 90, or 90,p95<2s."
+        )
+    return score, limits
 
 
 def too_little_measured(summary: ProbeSummary) -> str:
@@ -224,6 +241,7 @@ def failed_gates(summary: ProbeSummary, gates: Gates) -> list[str]:
     """One line for each gate that closed."""
     return [
         *_low_scores(summary, gates),
+        *_slow_models(summary, gates),
         *_lesser_verdicts(summary, gates),
         *_ruled_out(summary, gates),
     ]
@@ -250,6 +268,13 @@ def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
             yield f"{name} scores {model.score}, under {gates.fail_under:g}."
         elif caps := [code for code in model.verdict.caps if not is_allowed(code, gates.allow)]:
             yield f"{name} scores {model.score}, but has {', '.join(caps)}: --allow {caps[0]} would let it stand."
+
+
+def _slow_models(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
+    for model in summary.models:
+        if model.asked:
+            missed = filter(None, (limit.missed_by(model.timings) for limit in gates.limits))
+            yield from (f"{_name(model, several=len(summary.endpoints) > 1)}: {reason}" for reason in missed)
 
 
 def _ruled_out(summary: ProbeSummary, gates: Gates) -> Iterator[str]:

@@ -12,6 +12,8 @@ import msgspec
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
 from toolcert.core.targets import ModelInfo
 from toolcert.core.verdict import Verdict, Word, worst
 from toolcert.diagnose import kind_of
@@ -58,6 +60,7 @@ class ModelTally:
         self._cells = {column.name: CellTally(planned) for column in columns}
         self._findings = FindingTally()
         self._times = {label: Times() for label in ("first token", "call", "answer")}
+        self._speeds = Quantiles()
         self._requests = self._retried = self._tokens_in = self._tokens_out = 0
 
     def add(self, record: Record) -> None:
@@ -80,6 +83,8 @@ class ModelTally:
             self._times["call"].add(facts.seconds[0])
             if facts.handled is not None and len(facts.seconds) > 1:
                 self._times["answer"].add(facts.seconds[1])
+        if facts.requests == len(facts.seconds):  # where one was repeated, its tokens and times are not told apart
+            add_speed(self._speeds, facts.tokens_out, sum(facts.seconds))
 
     def summary(self, suite: Suite, weights: Mapping[str, float], threshold: float, prices: Prices) -> ModelSummary:
         """What the records say about the model."""
@@ -105,8 +110,16 @@ class ModelTally:
             counts=sum_counts(cell.counts for cell in cells),
             findings=findings,
             latency=tuple(line for label, times in self._times.items() if (line := times.latency(label))),
+            timings=self._timings(),
             usage=self._usage(prices),
             declares_tools=self._info.declares_tools,
+        )
+
+    def _timings(self) -> Timings:
+        return Timings(
+            first_token=Percentiles.of(self._times["first token"].quantiles),
+            call=Percentiles.of(self._times["call"].quantiles),
+            tokens_per_second=Percentiles.of(self._speeds, speed=True),
         )
 
     def _verdict(self, cells: Sequence[Cell], threshold: float) -> Verdict:

@@ -7,10 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from toolcert.core.findings import Severity
 from toolcert.probes.summary.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.console.style import SEVERITY_STYLES, STYLES, WHISKER_WIDTH, Glyphs, Line, Screen, axis, whisker
-from toolcert.reports.display_text import count, duration, fit, plural, seconds, shorten, visible, whereabouts, width_of
+from toolcert.reports.display_text import (
+    NO_VALUE,
+    count,
+    duration,
+    fit,
+    plural,
+    seconds,
+    shorten,
+    speed_of,
+    visible,
+    whereabouts,
+    width_of,
+)
 from toolcert.reports.probe.phrases import (
     caveat_of,
     cost_of,
+    dollars,
     label_of,
     models_of,
     reproduce,
@@ -52,6 +65,7 @@ def print_probe(
         [*screen.prose(summary.headline, "bold"), *(part for line in summary.lines for part in screen.prose(line))],
         _models(summary, screen),
         _matrix(summary, screen) if len(summary.probes) > 1 else (),
+        _timings(summary, screen),
         vendors_side_by_side(summary, screen.width),
         _causes(summary, screen, examples or {}),
         [*screen.prose(_sum(summary), "dim"), *screen.prose(whereabouts(run), "dim")],
@@ -126,6 +140,25 @@ def _cell(cell: Cell, glyphs: Glyphs) -> tuple[str, str]:
     if cell.state is CellState.FLAKY and cell.rate.value is not None:
         return str(min(9, max(1, int(10 * cell.rate.value)))), STYLES[role]
     return getattr(glyphs, role), STYLES[role]
+
+
+def _timings(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
+    """First token, whole call, tokens per second and cost of each model that was timed."""
+    timed = [model for model in summary.models if model.timings]
+    if not timed:
+        return
+    priced = any(model.usage.cost is not None for model in timed)
+    head = "  TOKEN p50    p95  CALL p50    p95    p99  TOK/s" + ("      COST" if priced else "")
+    column = _name_column(summary, screen.width - len(head))
+    yield Line(fit("SECONDS", column) + head, "dim")
+    for model in timed:
+        first, call, speed = model.timings.first_token, model.timings.call, model.timings.tokens_per_second
+        line = Line(fit(label_of(summary, model), column))
+        line.append(f"  {seconds(first.p50):>9} {seconds(first.p95):>6}")
+        line.append(f"  {seconds(call.p50):>8} {seconds(call.p95):>6} {seconds(call.p99):>6}  {speed_of(speed.p50):>5}")
+        if priced:
+            line.append(f"  {NO_VALUE if model.usage.cost is None else dollars(model.usage.cost):>8}")
+        yield line
 
 
 def _causes(summary: ProbeSummary, screen: Screen, examples: Mapping[str, str]) -> Iterator[Line]:

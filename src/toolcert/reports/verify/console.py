@@ -17,6 +17,7 @@ from toolcert.reports.display_text import (
     plural,
     seconds,
     shorten,
+    speed_of,
     visible,
     whereabouts,
     width_of,
@@ -168,6 +169,11 @@ def _figures(summary: VerifySummary, screen: Screen, *, times: bool) -> Iterator
     texts["not measured"] = ", ".join(f"{count(rows)} {cause}" for cause, rows in summary.not_measured_by.items())
     for line in summary.times[:2] if times else ():
         texts[line.label] = f"p50 {seconds(line.p50)} s, p95 {seconds(line.p95)} s"
+    call, speed = summary.timings.call, summary.timings.tokens_per_second
+    if call.n:
+        texts["whole call"] = f"p50 {seconds(call.p50)} s, p95 {seconds(call.p95)} s, p99 {seconds(call.p99)} s"
+    if speed.n:
+        texts["tokens per second"] = f"p50 {speed_of(speed.p50)}; 95 % of the answers reach {speed_of(speed.p95)}"
     for label, text in texts.items():
         if text:
             yield from screen.entry(Line(f"{label:<{_LABEL}}", "dim"), text, "dim")

@@ -67,8 +67,9 @@ PROBE: tuple[Option, ...] = (
     Option(
         name="fail-under",
         group=_GATES,
-        kind=Floor(0, 100, metavar="SCORE|NAME=SHARE,..."),
-        help="Exit 1 when less is reached: a score of 0 to 100 in probe, schema=0.98,trigger=95% in verify.",
+        kind=Floor(0, 100, metavar="SCORE|NAME=SHARE|NAME<TIME,..."),
+        help="Exit 1 when this is not reached: a score of 0 to 100 in probe, schema=0.98,trigger=95% in verify, and "
+        "in both 'p95<2s' for a whole call, 'ttft_p95<0.8s' for the first token, 'tps_p50>20' for tokens per second.",
     ),
     Option(
         name="fail-on",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolcert.core.errors import UsageError
-from toolcert.core.gates import Gate, rules_out
+from toolcert.core.gates import Gate, Limit, rules_out
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.core.verdict import COVERAGE_FLOOR, Verdict, Word, is_allowed
@@ -41,13 +41,15 @@ class VerifyGates(Value):
 
     figures: tuple[Gate, ...] = ()
     """Rates by name; an error that these rates do not count keeps the gate closed where it is frequent."""
+    limits: tuple[Limit, ...] = ()
+    """On times and speeds."""
     fail_on: tuple[str, ...] = ()
     require: Word | None = None
     allow: tuple[str, ...] = ()
     """Findings that may stand."""
 
     def __bool__(self) -> bool:
-        return bool(self.figures or self.fail_on or self.require)
+        return bool(self.figures or self.limits or self.fail_on or self.require)
 
 
 def too_little_measured(summary: VerifySummary) -> str:
@@ -61,6 +63,7 @@ def failed_gates(gates: VerifyGates, summary: VerifySummary) -> list[str]:
     verdict = run_verdict(summary, summary.verdict.threshold, gates.allow) if gates.allow else summary.verdict
     return [
         *_missed_figures(gates, summary, verdict),
+        *filter(None, (limit.missed_by(summary.timings) for limit in gates.limits)),
         *_lesser_verdict(gates, verdict),
         *_ruled_out(gates, summary),
     ]

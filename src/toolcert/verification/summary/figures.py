@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Dataset
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.core.verdict import Verdict, Word
 
@@ -215,6 +216,7 @@ class VerifySummary(Value):
     """Model names in the answers."""
     fingerprints: dict[str, int] = {}
     times: tuple[Times, ...] = ()
+    timings: Timings = Timings()
     moments: tuple[Moment, ...] = ()
     tools: tuple[ToolLine, ...] = ()
     """Most offered first."""

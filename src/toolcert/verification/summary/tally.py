@@ -15,6 +15,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
 from toolcert.core.verdict import VERIFY_THRESHOLD
 from toolcert.diagnose import kind_of
 from toolcert.runs.encoding import decode_head, decode_record
@@ -85,6 +86,7 @@ class Tally:
         self.findings: dict[tuple[bool, str], FindingTally] = {}
         """By whether it is an error in these rows, and by code."""
         self.times: defaultdict[str, Quantiles] = defaultdict(Quantiles)
+        self.speeds = Quantiles()
         self.moments = Moments()
         self.tools = ToolTallies()
         self.slices = Slices()
@@ -142,6 +144,7 @@ class Tally:
                 self.tools.add_seconds(row.names, row.seconds)
         if row.first_token is not None:
             self.times["first token"].add(row.first_token)
+        add_speed(self.speeds, row.completion_tokens, row.seconds)
         if self._kinds.add(record, row):
             self.settle()
 
@@ -326,6 +329,7 @@ def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
         vendor=_finding_lines(tally, of_dataset=False),
         of_dataset=_finding_lines(tally, of_dataset=True),
         times=tuple(_all_times(tally.times)),
+        timings=_timings(tally),
         moments=tally.moments.result(),
         tools=tally.tools.result(),
         slices=tally.slices.result(),
@@ -415,6 +419,14 @@ def _all_times(measured: Mapping[str, Quantiles]) -> Iterator[Times]:
             whole.merge(measured[label])
     times = {**measured, "whole answer": whole}
     return (_times(label, times[label]) for label in _TIMES if label in times and times[label].count)
+
+
+def _timings(tally: Tally) -> Timings:
+    return Timings(
+        first_token=Percentiles.of(tally.times["first token"]),
+        call=Percentiles.of(tally.times["with a call"]),
+        tokens_per_second=Percentiles.of(tally.speeds, speed=True),
+    )
 
 
 def _times(label: str, seconds: Quantiles) -> Times:
