@@ -9,6 +9,8 @@ CODE := src tests scripts bench
 .PHONY: help run test test-fast pythons soak check format lint docs picture lock bench companions audit clean
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
+# Tests start hundreds of processes, which would each compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @ 2>/dev/null
@@ -17,10 +19,11 @@ run: $(VENV)/.runtime $(VENV)/.package $(VENV)/.model ## set up and run the demo
 	$(BIN)/toolcert demo
 
 test: $(VENV)/.lock $(VENV)/.package $(VENV)/.model companions ## run all tests, heavy parts included
-	$(BIN)/python -m pytest --durations=10
+	$(BIN)/python -m pytest -m "not heavy" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m heavy --durations=10
 
 test-fast: $(VENV)/.lock $(VENV)/.package ## run the tests that need no heavy part (under a minute)
-	$(BIN)/python -m pytest -m "not heavy" -n auto --dist loadfile
+	$(BIN)/python -m pytest -m "not heavy" -n auto --dist worksteal
 
 pythons: $(VENV)/.lock $(VENV)/.package ## check types and run the fast tests on the other Pythons of this machine
 	$(BIN)/python scripts/pythons.py

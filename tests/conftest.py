@@ -33,8 +33,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not heavy"` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    begun: set[str] = set()
     for item in items:
-        if any(parts.PARTS[name].heavy for name in _needed(item)):
+        test = item.nodeid.partition("[")[0]
+        further = test in begun and item.get_closest_marker("sampled") is not None
+        begun.add(test)
+        if further or any(parts.PARTS[name].heavy for name in _needed(item)):
             item.add_marker("heavy")
 
 

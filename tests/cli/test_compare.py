@@ -62,6 +62,7 @@ def test_the_result_tells_everything_in_words(runs):
     assert "$KEY" in out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("vendor", "gate", "code"),
     [

@@ -60,6 +60,7 @@ def of_later_version(line: dict[str, Any]) -> None:
     line["detail"]["findings"] = [found, *line["detail"].get("findings", ())]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words[:2]))
 def test_a_code_that_only_a_later_version_knows_is_shown_as_such(folder: Path, words: list[str]) -> None:
     for name in ("v", "p"):
@@ -72,6 +73,7 @@ def test_a_code_that_only_a_later_version_knows_is_shown_as_such(folder: Path, w
         assert "A code that this version of toolcert does not know." in result.stdout
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", READERS[:5], ids=lambda words: " ".join(words[:2]))
 def test_doubled_lines_are_told_and_counted_once(folder: Path, words: list[str]) -> None:
     before = run(*words, cwd=folder)
@@ -112,6 +114,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", READERS[:4], ids=lambda words: " ".join(words[:2]))
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damage_inside_the_evidence_is_named_or_does_not_matter(folder: Path, name: str, words: list[str]) -> None:
@@ -123,6 +126,7 @@ def test_damage_inside_the_evidence_is_named_or_does_not_matter(folder: Path, na
         assert result.stderr.startswith("Error: ")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", [READERS[0], READERS[4]], ids=lambda words: " ".join(words[:2]))
 @pytest.mark.parametrize("damage", [{"endpoints": []}, {"started_at": 1e308}, {"parameters": {"threshold": []}}])
 def test_a_changed_manifest_is_a_sentence_or_does_not_matter(

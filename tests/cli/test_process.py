@@ -38,6 +38,7 @@ def manifest_of(folder: Path) -> dict[str, object]:
     return manifest
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("ending", [signal.SIGHUP, signal.SIGTERM])
 def test_a_run_that_is_told_to_end_ends_as_after_ctrl_c(tmp_path: Path, ending: signal.Signals) -> None:
     write_rows(tmp_path / "d.jsonl", [row(n) for n in range(500)])
@@ -114,6 +115,7 @@ def test_a_deleted_working_folder_is_one_sentence(tmp_path: Path, words: list[st
     assert done.stderr == "Error: the working folder no longer exists.\nRemedy: Change to another one: cd ~\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("proxy", ["http://[::1", "http://h:99999", "http://", ":::", "http://user:secret@", "a b:80"])
 def test_a_proxy_variable_that_holds_no_address_is_one_sentence(tmp_path: Path, proxy: str) -> None:
     write_rows(tmp_path / "d.jsonl", [row(0)])
@@ -134,6 +136,7 @@ def history_of(folder: Path) -> Path:
     return folder / "h.sqlite"
 
 
+@pytest.mark.heavy
 def test_a_locked_history_is_waited_for_and_the_wait_is_told(tmp_path: Path) -> None:
     other = sqlite3.connect(history_of(tmp_path), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -148,6 +151,7 @@ def test_a_locked_history_is_waited_for_and_the_wait_is_told(tmp_path: Path) -> 
     other.close()
 
 
+@pytest.mark.heavy
 def test_a_history_that_stays_locked_is_one_sentence(tmp_path: Path) -> None:
     other = sqlite3.connect(history_of(tmp_path), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -164,6 +168,7 @@ def test_a_history_that_stays_locked_is_one_sentence(tmp_path: Path) -> None:
     other.close()
 
 
+@pytest.mark.heavy
 def test_ctrl_c_ends_the_wait_for_a_locked_history_soon(tmp_path: Path) -> None:
     other = sqlite3.connect(history_of(tmp_path), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -192,6 +197,7 @@ def bombs() -> dict[str, dict[str, object]]:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", bombs())
 def test_ctrl_c_ends_a_run_over_a_dataset_of_schema_bombs_within_a_second(tmp_path: Path, name: str) -> None:
     function = {"name": "get_weather", "parameters": {"type": "object", **bombs()[name]}}

@@ -69,6 +69,7 @@ def name_adapter(folder: Path) -> tuple[str, Path]:
     return f"{file}:Mine", mark
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "words",
     [
@@ -91,6 +92,7 @@ def test_code_that_a_run_names_is_never_loaded(finished: Path, stranger: Scripte
         assert stranger.received == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", [["verify", "--from", "run", "--csv", "-"], ["replay", "run", "1"]])
 def test_an_adapter_that_the_user_gives_again_is_used(finished: Path, stranger: Scripted, words: list[str]) -> None:
     reference, mark = name_adapter(finished)
@@ -116,6 +118,7 @@ def test_without_a_terminal_nothing_goes_to_an_endpoint_that_only_the_run_names(
     assert stranger.received == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("answer", "sent"), [("n", 0), ("", 0), ("y", 1)])
 def test_at_a_terminal_host_and_variables_are_shown_and_asked_for(
     finished: Path, stranger: Scripted, answer: str, sent: int
@@ -143,6 +146,7 @@ CONFIGURED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CONFIGURED)
 @pytest.mark.parametrize("named", [["-e", "openai"], []])
 def test_a_project_file_sends_the_key_of_a_preset_elsewhere_only_if_it_is_trusted(

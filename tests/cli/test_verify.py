@@ -499,6 +499,7 @@ def test_reports_are_written_though_nobody_reads_the_result(tmp_path: Path, vend
     assert json.loads((tmp_path / "r").read_text())["summary"]["rows"]["passed"] == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_is_answered_and_the_run_goes_on_later(sent: signal.Signals, tmp_path: Path) -> None:
@@ -537,6 +538,7 @@ def test_ctrl_c_before_the_first_answer_pushes_nothing_out(tmp_path: Path) -> No
     assert "(4/4," in call("report", "run").stdout
 
 
+@pytest.mark.heavy
 def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> None:
     """Nothing in it says that it ended; the same is so while it goes on."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(40)])

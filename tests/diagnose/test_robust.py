@@ -79,6 +79,7 @@ def test_any_stream_to_any_request(fields: dict[str, Any], chunks: list[Any]) ->
     examined(asked(stream=True, **fields), "".join([*frames, "data: [DONE]\n\n"]).encode(), stream=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "text",
     [

@@ -227,6 +227,7 @@ def test_an_import_is_continued_under_the_endpoints_name_and_warns_without_one(
     assert (model["endpoint"], model["first_seen"]) == ("watsonx", (TODAY - timedelta(days=1)).isoformat())
 
 
+@pytest.mark.heavy
 def test_the_older_tools_own_files_are_continued(recorded: Path, known: WatsonxVendor, folder: Path) -> None:
     place = folder / "reports/history"
     place.mkdir(parents=True)

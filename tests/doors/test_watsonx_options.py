@@ -162,6 +162,7 @@ def test_model_is_a_substring_in_any_letter_case(known: WatsonxVendor, folder: P
     assert asked(known) == {GRANITE, SMALL}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "env", "left"),
     [

@@ -93,6 +93,7 @@ def test_full_support_below_the_threshold_is_called_unreliable_on_both(folder: P
     assert 'data-f-verdict="full support, unreliable"' in (folder / "r.html").read_text("utf-8")
 
 
+@pytest.mark.heavy
 def test_total_time_is_on_the_page_and_is_the_median_of_totals(folder: Path) -> None:
     """Calls of 0.5, 0 and 0.5 s, answers of 0.5, 0.5 and 0 s: the sum of medians is 1, the median of sums 0.5."""
     greet = greeter(50, 50)
@@ -131,6 +132,7 @@ def test_which_files_were_written_is_printed(vendor: Vendor, folder: Path) -> No
     assert re.fullmatch(r"Wrote logs/\S+ \(evidence\) and logs/tool_test\.log\.", written[3])
 
 
+@pytest.mark.heavy
 def test_a_model_that_was_not_measured_has_null_rates(folder: Path) -> None:
     with Scripted(lambda received: LISTING if received.method == "GET" else refusal(500, "down")) as server:
         litellm(server.url, "--iterations", "1", "--output", "r.json", code=1)

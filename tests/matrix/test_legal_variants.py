@@ -55,6 +55,7 @@ def test_there_are_sixty() -> None:
     assert len(VARIANTS) >= 60
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", NAMES)
 def test_a_legal_form_passes_every_probe_in_silence(probed: Probed, model: str) -> None:
     said = {record.case: loud(record) for record in probed.records if record.model == model}

@@ -27,6 +27,7 @@ async def full(vendor: Vendor, model: str) -> Probed:
     return await probe_models(vendor.url, [model], suite="full", iterations=2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", FAITHFUL)
 async def test_every_probe_passes_without_a_finding(vendor: Vendor, model: str) -> None:
     probed = await full(vendor, model)

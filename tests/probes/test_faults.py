@@ -111,6 +111,7 @@ def test_every_fault_names_a_probe_that_exists() -> None:
         assert find_probe(str(fault.probe)).name == fault.probe
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("code", "others"),
     [

@@ -50,6 +50,7 @@ def _fitting(schema: JsonObject) -> Any:
     return {"integer": 7, "array": []}.get(str(schema.get("type")), "Paris")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("server", "passing"),
     [

@@ -37,6 +37,7 @@ async def convicted(seed: int) -> list[tuple[str, str, tuple[str, ...]]]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_faults_at_random_are_told_as_transport_only(seed: int) -> None:
     assert await convicted(seed) == []

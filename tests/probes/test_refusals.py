@@ -21,6 +21,7 @@ def refusing(field: str, status: int) -> Scripted:
     return Scripted(script)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("probe", "field"),
     [
@@ -106,6 +107,7 @@ async def test_the_agent_suites_json_test_falls_back_to_a_plain_prompt_and_says_
     assert probed.record("m", "json_object").outcome is Outcome.UNSUPPORTED
 
 
+@pytest.mark.heavy
 async def test_a_refused_second_turn_is_a_fault_when_the_first_is_still_answered() -> None:
     with_result = refusal(400, "role tool is unknown")
 
@@ -136,6 +138,7 @@ async def test_a_made_up_model_id_must_be_refused_with_a_4xx(answer: Answer, out
     assert probed.record("m", "unknown_model").outcome is outcome
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [

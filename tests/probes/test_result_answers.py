@@ -156,6 +156,7 @@ async def test_a_total_may_be_written_as_any_country_writes_it() -> None:
     assert outcomes == expected
 
 
+@pytest.mark.heavy
 async def test_only_the_forms_of_ids_that_are_refused_are_named() -> None:
     """A server that wants nine letters and digits, as some do, takes the calls of the other probes."""
 

@@ -91,6 +91,7 @@ async def test_an_endpoint_without_answers_measures_nothing_and_fails_nobody() -
     assert all(model.verdict.word is Word.NOT_MEASURED for model in probed.summary.models)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("suite", ["quick", "hello", "agent", "full"])
 async def test_no_model_vanishes_from_any_suite(suite: str) -> None:
     models = ["faithful", "html-page", "no-tools", "overloaded"]

@@ -87,6 +87,7 @@ def test_swapped_results_are_told_from_other_wrong_answers() -> None:
     assert [text for text in said.PAIRS_WRONG if assignment(text, STATIONS) is swapped] == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "piece",
     [

@@ -21,6 +21,8 @@ from toolcert.reports.display_text import width_of, wrap
 from toolcert.simulate import Vendor
 from toolcert.simulate.persona import DEMO
 
+pytestmark = pytest.mark.heavy  # the reports of every job are made once, which takes long
+
 WIDTHS = (80, 120, 200)
 ENDLESS = 2000
 """Columns in which no line is wrapped and nothing is cut."""

@@ -125,6 +125,7 @@ def made_days(folder: Path, course: list[Counts]) -> Overview:
         return overview(store, days=len(course))
 
 
+@pytest.mark.heavy
 def test_the_real_history_tells_its_three_stories(recorded: Path, tmp_path: Path) -> None:
     """mistral-large-2512 calls and never uses a result, mistral-medium-2505 broke, llama-3-3-70b sagged."""
     with HistoryStore(str(tmp_path / "h")) as store:

@@ -170,6 +170,7 @@ def test_intervals_are_named_by_the_confidence_they_have(comparison: Comparison)
     assert "| Measure | Vendor | 99 % | Ceiling | 99 % |" in str(render("compare", "markdown", sure))
 
 
+@pytest.mark.heavy
 def test_many_vendors_stay_under_a_megabyte(tmp_path: Path) -> None:
     page = str(render("compare", "html", make_comparison(tmp_path, vendors=8, rows=200)))
     assert len(page.encode()) < MEGABYTE

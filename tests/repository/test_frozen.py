@@ -260,6 +260,7 @@ def test_why_rows_could_not_be_measured_is_told_by_cause(frozen: Path, tmp_path:
     assert summary(frozen / "verify/server-died", tmp_path)["not_measured_by"] == {"connect": 5, "reset": 3}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["plain-faithful", "plain-args.schema.required", "streamed-faithful", "keep-raw"])
 def test_raw_answers_are_judged_again(name: str, frozen: Path, tmp_path: Path) -> None:
     run("verify", "--from", frozen / "verify" / name, "--json", tmp_path / "again.json", cwd=tmp_path)
@@ -283,6 +284,7 @@ def test_one_case_of_a_probe_run_is_shown_by_its_key(frozen: Path) -> None:
     assert (shown["probe"]["iteration"], shown["probe"]["requests"]) == (2, 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "answered"), [("interrupted", 9), ("killed", 8)])
 def test_an_unfinished_verify_run_is_gone_on_with(name: str, answered: int, copy: Path, vendor: Scripted) -> None:
     folder = copy / "verify" / name
@@ -305,6 +307,7 @@ def questions(dataset: Path) -> Iterator[tuple[int, Any]]:
             yield number, json.loads(line)["messages"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["interrupted", "killed"])
 def test_an_unfinished_probe_run_is_gone_on_with(name: str, copy: Path, vendor: Scripted) -> None:
     folder = copy / "probe" / name
@@ -426,6 +429,7 @@ def test_csv_files_of_the_door_of_watsonx_tool_tester_are_imported(frozen: Path,
     assert Counter(support for support, _ in called.values()) == {"True": 5, "False": 3}
 
 
+@pytest.mark.heavy
 def test_a_history_keeps_every_observation(copy: Path) -> None:
     """Five days, two runs a day with three models and six probes between them."""
     run("history", "export", "again.jsonl", "--history", "history/history.sqlite", "--export-format", "jsonl", cwd=copy)

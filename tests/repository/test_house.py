@@ -18,6 +18,7 @@ def house() -> House:
     return House(ROOT / "src")
 
 
+@pytest.mark.heavy
 def test_modules_serve_more_than_one_other_module(house: House) -> None:
     """A module with one importer costs every reader a hop; some are subjects of their own, most are not."""
     assert len(house.single_importers()) <= 66

@@ -12,12 +12,14 @@ from support.nasty import TARGETS, bear, corpus, endless
 CORPUS = corpus()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CORPUS)
 def test_every_reader_bears_the_corpus(target: str, name: str) -> None:
     bear(target, CORPUS[name])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_reader_bears_what_is_made_of_it(target: str) -> None:
     for data in islice(endless(target, random.Random(target)), 15):

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 SRC = Path(__file__).parents[2] / "src"
 PROSE = frozenset({"reason", "message", "stopped", "unasked_because", "notes", "headline"})
 """Fields that hold sentences for people."""
@@ -27,6 +29,7 @@ FOREIGN = {
 """Files that look into such a field, and what they look at."""
 
 
+@pytest.mark.heavy
 def test_no_code_looks_into_our_own_sentences() -> None:
     found = {path.relative_to(SRC).as_posix(): list(_looks(path)) for path in SRC.rglob("*.py")}
     assert {name: lines for name, lines in found.items() if lines and name not in FOREIGN} == {}

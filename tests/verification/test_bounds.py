@@ -51,6 +51,7 @@ def test_fifty_thousand_tool_names_in_one_answer_take_seconds() -> None:
     assert timed(started) < 5
 
 
+@pytest.mark.heavy
 def test_fifty_thousand_answers_with_a_tool_of_their_own_take_seconds() -> None:
     started = time.process_time()
     tally = Tally()
@@ -81,6 +82,7 @@ def blocks_of(size: int, block: bytes = b"a" * (1 << 20)) -> list[bytes]:
     return [block] * (size // len(block))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("packed", ["gzip", "zstd"])
 def test_a_packed_line_without_end_is_refused_with_a_sentence(packed: str, tmp_path: Path) -> None:
     """The archive is small, and refused before it is unpacked."""
