@@ -15,6 +15,7 @@ from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_ses
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.manifest import Manifest
+from toolcert.core.shard import Shard
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
@@ -55,6 +56,8 @@ class ProbeOptions(KeywordOptions):
     seed: int | None = None
     """Sent with every request; it also repeats the nonces, which otherwise differ from run to run."""
     max_requests: int | None = None
+    shard: str | None = None
+    """As in `2/8`: only this share of the models."""
     output: str | None = None
     fresh: bool = False
     keep: Keep = Keep.RAW
@@ -99,23 +102,30 @@ class ProbeJob:
         self.options = options
         self.left_out = dict(left_out or {})
         """Endpoints that gave no list of models, with the reason."""
-        self.models = models
+        self.models = models if options.shard is None else dealt(models, Shard.parse(options.shard))
         self._sessions = sessions
         self._concurrency = {endpoint.spec.name: endpoint.spec.concurrency for endpoint in endpoints}
         self.probes: tuple[Probe, ...] = choose_probes(options.suite, options.probe, options.scenario)
+        self.plan, whole = (
+            ProbePlan(
+                chosen,
+                self.probes,
+                iterations=options.iterations,
+                adaptive=options.adaptive,
+                threshold=options.threshold,
+                second_looks=second_looks,
+            )
+            for chosen in (self.models, models)
+        )
         self.manifest = self._manifest(endpoints)
+        if options.shard is not None:
+            self.manifest = msgspec.structs.replace(
+                self.manifest, shard=options.shard, planned=self.plan.total, planned_by_all=whole.total
+            )
         self.folder = run_folder(Path(options.output) if options.output else None, self.manifest.run)
         if is_run(self.folder) and not options.fresh:
             # A resumed run keeps its id, so that a history that has it replaces it instead of counting it twice.
             self.manifest = msgspec.structs.replace(self.manifest, run=read_manifest(self.folder).run)
-        self.plan = ProbePlan(
-            models,
-            self.probes,
-            iterations=options.iterations,
-            adaptive=options.adaptive,
-            threshold=options.threshold,
-            second_looks=second_looks,
-        )
 
     async def run(self, handlers: Sequence[Handler] = ()) -> ProbeRun:
         """Run it; what an earlier run in the same folder measured is not asked again."""
@@ -182,6 +192,13 @@ class ProbeJob:
             argv=without_secrets(sys.argv),
             versions=versions(),
         )
+
+
+def dealt(models: Mapping[str, Sequence[ModelInfo]], shard: Shard) -> dict[str, list[ModelInfo]]:
+    """The models that fall to a shard. A model is never divided: what it is asked depends on its earlier answers."""
+    return {
+        endpoint: [info for info in infos if shard.takes(f"{endpoint}/{info.id}")] for endpoint, infos in models.items()
+    }
 
 
 @contextlib.asynccontextmanager

@@ -18,6 +18,16 @@ class Dataset(Value):
     rows: int | None = None
 
 
+class Part(Value):
+    """One of the runs that a merged run was made from."""
+
+    run: str
+    shard: str | None = None
+    started_at: float = 0.0
+    finished_at: float | None = None
+    toolcert: str = ""
+
+
 class Manifest(Value):
     """What a run is about, written before its first record."""
 
@@ -44,7 +54,13 @@ class Manifest(Value):
     threshold: float = PROBE_THRESHOLD
     dataset: Dataset | None = None
     planned: int | None = None
-    """Rows that a verify run plans to ask, where the number is known at the start."""
+    """Rows that a verify run plans to ask, where the number is known at the start; of a shard its cases."""
+    shard: str | None = None
+    """`2/8` where the run asks only its share of the cases."""
+    planned_by_all: int | None = None
+    """Of a shard: the cases that all shards together ask."""
+    parts: tuple[Part, ...] = ()
+    """The runs that this one was merged from, as long as it is just that and has not gone on since."""
     parameters: JsonObject = {}
     """What else shaped the requests: temperature, max_tokens, adapter, stream mode, ..."""
     has_stale_lines: bool = False

@@ -171,6 +171,7 @@ def refuse_another_run(folder: Path, old: Manifest, new: Manifest) -> None:
 def differences(old: Manifest, new: Manifest) -> list[str]:
     """What makes the run in a folder another run than this one, in words; empty where this one goes on with it."""
     return [
+        *([] if old.shard == new.shard else [f"shard was {_shown(old.shard)}, now {_shown(new.shard)}"]),
         *(text for before, now in _same_endpoints(old, new) for text in _endpoint_differences(before, now)),
         *_parameter_differences(old, new),
     ]

@@ -55,6 +55,18 @@ class Choice(Text):
         return text
 
 
+class Share(Text):
+    """One of several shards, such as `2/8`."""
+
+    def __init__(self) -> None:
+        super().__init__("I/N")
+
+    def read(self, raw: Any, folder: Path) -> str:
+        from toolcert.core.shard import Shard
+
+        return str(Shard.parse(super().read(raw, folder)))
+
+
 class Number:
     """A number within bounds."""
 

@@ -9,6 +9,7 @@ import msgspec
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import parse_gates, parse_limits
 from toolcert.core.requests import Request, RequestKind
+from toolcert.core.shard import BELONGS_TO_MERGE, ONLY_A_SHARE
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import VERIFY_THRESHOLD, Word
 from toolcert.runs.encoding import Keep
@@ -116,6 +117,8 @@ class VerifyOptions(KeywordOptions):
     fresh: bool = False
     only_failed: bool = False
     max_requests: int | None = None
+    shard: str | None = None
+    """As in `2/8`: only this share of the chosen rows."""
     keep: Keep = Keep.RAW
     threshold: float = VERIFY_THRESHOLD
     """The share of sound answers that a good run reaches."""
@@ -132,6 +135,10 @@ class VerifyOptions(KeywordOptions):
             raise UsageError("--fresh forgets the run whose failed rows --only-failed asks again; give one of them.")
         if self.only_failed and self.output is None:
             raise UsageError("--only-failed needs --output.", remedy="Name the folder of the earlier run.")
+        if self.shard and self.gates():
+            raise UsageError(
+                f"VerifyOptions(shard={self.shard!r}) with a gate: {ONLY_A_SHARE}.", remedy=BELONGS_TO_MERGE
+            )
 
     def gates(self) -> VerifyGates:
         """What the exit code depends on."""

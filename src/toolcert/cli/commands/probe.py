@@ -24,6 +24,7 @@ from toolcert.settings.options.probe import PROBE
     "history",
     "save-history",
     "days",
+    "shard",
 )
 def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
     """Probe models: do they call tools, rightly, and how surely?

@@ -10,7 +10,13 @@ import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
 from toolcert.cli.support.exit import echo
-from toolcert.cli.support.run_console import RunConsole, conclude_with_bugs, confirm_requests
+from toolcert.cli.support.run_console import (
+    RunConsole,
+    conclude_with_bugs,
+    confirm_requests,
+    is_shard,
+    refuse_for_shard,
+)
 from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
@@ -47,7 +53,7 @@ _JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
 @click.option(
     "--resume", is_flag=True, help="Continue the run in --output; this is the default, unless --fresh is given."
 )
-@use(*(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT), *_JUDGEMENT)
+@use(*(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT), *_JUDGEMENT, "shard")
 def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
     """Replay a dataset of requests against one model, and judge every answer.
 
@@ -61,7 +67,7 @@ def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, s
     return verify_or_rejudge(dataset, settings, earlier=earlier, rules=rules, resume=resume)
 
 
-_NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "output", "sample", "where")
+_NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "output", "sample", "shard", "where")
 """Options that have no effect with --from; they are refused, because users would expect one."""
 
 
@@ -74,6 +80,7 @@ def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str |
     from toolcert.verification.older_results import Rules
 
     report_options.check_reports(settings, "verify", dataset, earlier)
+    refuse_for_shard(settings)
     check_gate_codes(settings.fail_on, catalogue())
     check_gate_codes(settings.allow, catalogue(), "--allow")
     if earlier is not None:
@@ -126,6 +133,9 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
     if result.kept_earlier and not result.summary.nothing_measured and not result.summary.bugs:
         echo("No row that was asked again got an answer.", err=True)
         return ExitCode.NOTHING_MEASURED
+    if is_shard(settings) and result.summary.planned == 0:
+        echo(f"No row falls to shard {settings.shard}.", err=True)
+        return ExitCode.OK
     return _exit_code(result.summary, _required(settings), result.folder)
 
 
@@ -155,6 +165,8 @@ def _required(settings: Settings) -> VerifyGates:
     from toolcert.core.verdict import Word
     from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
 
+    if is_shard(settings):
+        return VerifyGates()
     limits, rates = parse_limits(_gates(settings))
     return VerifyGates(
         figures=parse_gates(rates, GATE_NAMES),
@@ -240,11 +252,12 @@ def verify_options(settings: Settings, model: str) -> VerifyOptions:
         fresh=settings.fresh,
         only_failed=settings.only_failed,
         max_requests=settings.max_requests,
+        shard=settings.shard,
         keep=settings.keep,
         threshold=VERIFY_THRESHOLD if (asked := _threshold(settings)) is None else asked,
-        fail_under=_gates(settings),
-        fail_on=tuple(settings.fail_on),
-        require=settings.require,
+        fail_under="" if is_shard(settings) else _gates(settings),
+        fail_on=() if is_shard(settings) else tuple(settings.fail_on),
+        require=None if is_shard(settings) else settings.require,
         allow=tuple(settings.allow),
     )
 
@@ -274,7 +287,8 @@ def _gates(settings: Settings) -> str:
 def _confirm(job: VerifyJob, *, yes: bool) -> None:
     if yes or is_loopback(job.spec.base_url):
         return
-    planned = job.selection.total(job.dataset) or job.dataset.source.count()
+    deal = job.deal
+    planned = (job.selection.total(job.dataset) or job.dataset.source.count()) if deal is None else deal.rows
     confirm_requests(min(planned, job.options.max_requests or planned), [job.spec], yes=yes)
 
 

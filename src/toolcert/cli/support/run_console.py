@@ -17,9 +17,10 @@ from toolcert.core.errors import ISSUES, ExitCode, GateError, UsageError
 from toolcert.core.events import CaseFinished, Event, RunStarted
 from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
+from toolcert.core.shard import BELONGS_TO_MERGE, ONLY_A_SHARE
 from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural, visible
-from toolcert.settings import Settings
+from toolcert.settings import Settings, Source
 from toolcert.settings.web_address import is_loopback
 
 if TYPE_CHECKING:
@@ -134,6 +135,21 @@ def warn_of_silent_endpoints(job: ProbeJob) -> None:
         warn(f"{name} is left out: {reason}")
 
 
+def is_shard(settings: Settings) -> bool:
+    """Whether the command asks a share of the cases only."""
+    return "shard" in settings and settings.shard is not None
+
+
+_OF_THE_WHOLE = ("fail_under", "fail_on", "require", "save_history")
+
+
+def refuse_for_shard(settings: Settings) -> None:
+    """Refuse what is decided by all cases on the command line of a shard; in a variable or file it waits for merge."""
+    for name in _OF_THE_WHOLE if is_shard(settings) else ():
+        if name in settings and settings.resolved(name).source is Source.FLAG:
+            raise UsageError(f"--{name.replace('_', '-')}: {ONLY_A_SHARE}.", remedy=BELONGS_TO_MERGE)
+
+
 def probe_options(settings: Settings) -> ProbeOptions:
     """The options of the command as the library takes them; gates and reports that cannot work are refused."""
     from toolcert.api.probe import ProbeOptions
@@ -142,6 +158,7 @@ def probe_options(settings: Settings) -> ProbeOptions:
     from toolcert.diagnose import catalogue
 
     report_options.check_reports(settings, "probe")
+    refuse_for_shard(settings)
     check_gate_codes(settings.fail_on, catalogue())
     check_gate_codes(settings.allow, catalogue(), "--allow")
     _required(settings)
@@ -202,6 +219,9 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
             f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
         )
         return ExitCode.INTERRUPTED
+    if is_shard(settings) and not result.summary.models:
+        echo(f"No model falls to shard {settings.shard}.", err=True)
+        return ExitCode.OK
     gates = _required(settings)
     bugs = sum(cause.count for cause in result.summary.causes if cause.code == INTERNAL)
     if bugs:
@@ -219,10 +239,12 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
 
 
 def _required(settings: Settings) -> Gates:
-    """The gates of the command; one that could never be met is refused."""
+    """The gates of the command, none for a shard; one that could never be met is refused."""
     from toolcert.core.verdict import Word
     from toolcert.probes.summary.sentences import Gates, score_and_limits
 
+    if is_shard(settings):
+        return Gates()
     given = settings.fail_under
     score, limits = score_and_limits(given) if isinstance(given, str) else (given, ())
     return Gates(
@@ -247,7 +269,8 @@ def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) 
     """Put the run into the history and the reports that were asked for."""
     from toolcert.cli.support import report_options
 
-    if "save_history" in settings and settings.save_history and not result.interrupted:
+    saved = "save_history" in settings and settings.save_history and not is_shard(settings)
+    if saved and not result.interrupted:
         from toolcert.api.history import add_summary
 
         add_summary(result.summary, settings.history)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcert.settings.option import Choice, Option, OutputFile, Switch
+from toolcert.settings.option import Choice, Option, OutputFile, Share, Switch
 
 _RUN = "Run"
 _FILES = "Reports (FILE, or - for stdout)"
@@ -30,6 +30,23 @@ RUN: tuple[Option, ...] = (
         help="How much of each answer the run stores; only raw can be judged again.",
     ),
     Option(name="quiet", group=_RUN, short="-q", kind=Switch(), default=False, help="No progress on stderr."),
+)
+SHARDS: tuple[Option, ...] = (
+    Option(
+        name="shard",
+        group=_RUN,
+        kind=Share(),
+        in_file=False,
+        help="Only this share of the cases, for one of N machines; `toolcert merge` joins their runs.",
+    ),
+    Option(
+        name="allow-gaps",
+        group=_RUN,
+        kind=Switch(),
+        default=False,
+        in_file=False,
+        help="Merge although shards are missing or unfinished; what they would have asked counts as not measured.",
+    ),
 )
 REPORTS: tuple[Option, ...] = (
     Option(name="html", group=_FILES, kind=OutputFile(), help="A page that opens without a network."),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +20,7 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
+from toolcert.core.shard import Shard
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
@@ -42,7 +44,7 @@ from toolcert.verification.run.log import (
     refuse_place_of_unmeasured,
     require_run,
 )
-from toolcert.verification.run.row_plan import VerifyPlan, VerifyWork, target_of
+from toolcert.verification.run.row_plan import Deal, VerifyPlan, VerifyWork, target_of
 from toolcert.verification.summary.fail_under import (
     any_expectation,
     failed_gates,
@@ -151,6 +153,7 @@ class VerifyJob:
             manifest,
             run=self._run_gone_on_with() or manifest.run,
             dataset=DatasetFacts(path=source.name),
+            shard=options.shard,
             parameters=options.parameters(self.shaping),
         )
         require_expectations(self.gates.figures, source.name, lambda: any_expectation(self.dataset))
@@ -178,7 +181,16 @@ class VerifyJob:
             selection=self.selection,
             earlier=earlier,
             only_known=self.options.only_failed,
+            deal=self.deal,
         )
+
+    @cached_property
+    def deal(self) -> Deal | None:
+        """The rows of the shard; None where the run is not one of several. Every chosen row is read for it once."""
+        if self.options.shard is None:
+            return None
+        plan = VerifyPlan(self.dataset, self.spec, self.shaping, selection=self.selection)
+        return plan.dealt(Shard.parse(self.options.shard))
 
     def earlier(self, folder: Path) -> Earlier:
         """What an earlier run in `folder` has measured; nothing is changed there."""
@@ -205,7 +217,12 @@ class VerifyJob:
             former = earlier.manifest or self.manifest
             # The rows stay as they are; how they are judged is asked for anew.
             judged = former.parameters | {"threshold": self.options.threshold}
-            self.manifest = msgspec.structs.replace(former, planned=None if others else plan.total, parameters=judged)
+            self.manifest = msgspec.structs.replace(
+                former,
+                planned=None if others else plan.total,
+                planned_by_all=None if others or self.deal is None else self.deal.of_all,
+                parameters=judged,
+            )
             tally, after = Tally(), Aftermath(earlier)
             with closing(self._log(folder, lock)) as log:
                 conclude = self._conclude(log, earlier, tally, after)
@@ -329,5 +346,5 @@ def dry_run(job: VerifyJob, folder: Path | None) -> DryRun:
         requests=requests,
         tokens=tokens,
         settled=plan.earlier.settled_met,
-        dataset=inspect(job.dataset, job.selection.lines(job.dataset)),
+        dataset=inspect(job.dataset, plan.lines()),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -11,6 +12,7 @@ from toolcert.core.cases import Case
 from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.records import Record
 from toolcert.core.requests import Request, RequestKind
+from toolcert.core.shard import Shard
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
@@ -59,6 +61,26 @@ def _as_asked(exchange: Exchange, rendered: Request, body: JsonObject) -> Exchan
     return msgspec.structs.replace(exchange, request=asked, sent=exchange.sent or rendered.body)
 
 
+class Deal:
+    """The chosen rows that fall to a shard, found before the first is asked."""
+
+    def __init__(self) -> None:
+        self._own = bytearray(1)
+        """One byte for each line of the dataset; lines are counted from 1."""
+        self.rows = self.of_all = 0
+
+    def add(self, line: int, *, own: bool) -> None:
+        """Note a chosen row, and whether it falls to the shard."""
+        self.of_all += 1
+        if own:
+            self._own.extend(bytes(line + 1 - len(self._own)))
+            self._own[line] = 1
+            self.rows += 1
+
+    def __contains__(self, line: int) -> bool:
+        return line < len(self._own) and self._own[line] == 1
+
+
 class VerifyPlan:
     """Cases in the order of the file, without the rows that an earlier run in the folder has an answer to."""
 
@@ -71,8 +93,9 @@ class VerifyPlan:
         selection: Selection | None = None,
         earlier: Earlier | None = None,
         only_known: bool = False,
+        deal: Deal | None = None,
     ) -> None:
-        """With `only_known` only rows of the earlier run are asked."""
+        """With `only_known` only rows of the earlier run are asked, with a `deal` only those of a shard."""
         self.dataset = dataset
         self.selection = selection or Selection()
         self.target = target_of(spec, shaping)
@@ -82,7 +105,12 @@ class VerifyPlan:
         self._shaping = shaping
         self._adapter = adapter_of(shaping)
         self._seen = SeenRows()
-        self.total = self.selection.total(dataset)
+        self._deal = deal
+
+    @cached_property
+    def total(self) -> int | None:
+        """How many rows are chosen, where that is known before they are read."""
+        return self.selection.total(self.dataset) if self._deal is None else self._deal.rows
 
     @property
     def adapter_name(self) -> str:
@@ -98,13 +126,32 @@ class VerifyPlan:
 
     def cases(self) -> Iterator[Case]:
         """Every chosen row that is still to be asked."""
-        for line in self.selection.lines(self.dataset):
+        for line in self.lines():
             case = self._case(line)
             if self.earlier.asks(case.key, line.index, only_known=self._only_known):
                 yield case
 
+    def dealt(self, shard: Shard) -> Deal:
+        """The rows of a shard. They are dealt by what is asked, so that rows that ask the same fall to the same one."""
+        deal = Deal()
+        for line in self.selection.lines(self.dataset):
+            deal.add(line.index, own=shard.takes(self._identify(line, self._prepared(line))[0]))
+        return deal
+
+    def lines(self) -> Iterator[Line]:
+        """The chosen rows, those included that need not be asked."""
+        deal = self._deal
+        if deal is None:
+            return self.selection.lines(self.dataset)
+        # To the end of the file, whatever the selection: its digest tells the shards of one dataset.
+        lines = self.dataset.source.lines()
+        return (self.dataset.read(number, text) for number, text in lines if number in deal)
+
+    def _prepared(self, line: Line) -> JsonObject | None:
+        return None if line.body is None else prepare(line.body, self._shaping, self._adapter)
+
     def _case(self, line: Line) -> Case:
-        body = None if line.body is None else prepare(line.body, self._shaping, self._adapter)
+        body = self._prepared(line)
         key, extra = self._identify(line, body)
         occurrence, first = self._seen.occurrence(key, line.index)
         problems = line.findings
