@@ -37,7 +37,7 @@ def timeless(summary: VerifySummary) -> dict[str, Any]:
     import msgspec
 
     shown: dict[str, Any] = msgspec.to_builtins(summary)
-    for name in ("run", "started_at", "finished_at", "times", "moments", "interrupted", "traffic"):
+    for name in ("run", "started_at", "finished_at", "times", "timings", "moments", "interrupted", "traffic"):
         shown.pop(name, None)
     for tool in shown.get("tools", ()):
         tool.pop("p50", None)
