@@ -14,13 +14,14 @@ from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.settings import OPTIONS, Option, Settings, Source, resolve
-from toolcert.settings.option import Address, Choice, Day, HeaderLine, InputFile, JsonBody, Number, Switch, Whole
+from toolcert.settings.option import Address, Choice, Day, HeaderLine, InputFile, JsonBody, Number, Share, Switch, Whole
 from toolcert.settings.precedence import misspelt_variables
 
 RANK = ("flag", "environment", "file", "default")
 
 
 SAMPLES: dict[type, list[str]] = {
+    Share: ["1/8", "2/8", "3/8"],
     Switch: ["true", "false", "true"],
     Whole: ["3", "4", "5"],
     Day: ["2026-06-24", "2026-06-25", "2026-06-26"],
