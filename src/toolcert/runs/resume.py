@@ -38,22 +38,25 @@ AskAgain: TypeAlias = Callable[[Record], bool]
 
 
 class Earlier:
-    """The cases that the log of an earlier run speaks of, in 13 bytes each; they can be found and not listed."""
+    """The cases that the log of an earlier run speaks of, in 12 bytes each; they can be found and not listed."""
 
     def __init__(
         self, heads: Iterable[Record] = (), again: AskAgain | None = None, manifest: Manifest | None = None
     ) -> None:
-        # Sorted as plain numbers, hash and state in one: a list of pairs would take three times the memory.
-        packed = sorted((hash(head.case) & _WHOLE) << 2 | _state(head, again) for head in heads)
-        self._digests = array("Q", (number >> 2 for number in packed))
-        self._states = bytes(number & 3 for number in packed)
-        self._lines = array("I", bytes(4 * len(packed)))
+        # Sorted in parts: a list of all of them would take four times the memory that is kept.
+        parts = [array("Q") for _ in range(256)]
+        for head in heads:
+            number = (hash(head.case) << 2 | _state(head, again)) & _WHOLE
+            parts[number >> 56].append(number)
+        self._cases = array("Q", chain.from_iterable(map(sorted, parts)))
+        """The hash of each case, with its state in the last two bits."""
+        self._lines = array("I", bytes(4 * len(self._cases)))
         self.manifest = manifest
         """What the run that goes on writes into the folder; None where there is no earlier run."""
 
     def __len__(self) -> int:
         """How many cases need not be asked."""
-        return self._states.count(_SETTLED)
+        return sum(number & 3 == _SETTLED for number in self._cases)
 
     def __contains__(self, case: object) -> bool:
         """Whether a case need not be asked."""
@@ -62,7 +65,7 @@ class Earlier:
     @property
     def known(self) -> int:
         """How many cases the log speaks of."""
-        return len(self._digests)
+        return len(self._cases)
 
     @property
     def met(self) -> int:
@@ -72,7 +75,7 @@ class Earlier:
     @property
     def settled_met(self) -> int:
         """How many cases were met that need not be asked."""
-        return sum(state == _SETTLED and line > 0 for state, line in zip(self._states, self._lines, strict=True))
+        return sum(case & 3 == _SETTLED and line > 0 for case, line in zip(self._cases, self._lines, strict=True))
 
     def asks(self, case: str, line: int, *, only_known: bool = False) -> bool:
         """Meet a case on a line of the dataset; whether it is still to be asked."""
@@ -80,7 +83,7 @@ class Earlier:
         if place is None:
             return not only_known
         self._lines[place] = line
-        return self._states[place] != _SETTLED
+        return self._cases[place] & 3 != _SETTLED
 
     def is_retry(self, case: str) -> bool:
         """Whether a case has an answer already and is asked again all the same."""
@@ -93,12 +96,12 @@ class Earlier:
 
     def _state(self, case: object) -> int | None:
         place = self._place(case)
-        return None if place is None else self._states[place]
+        return None if place is None else self._cases[place] & 3
 
     def _place(self, case: object) -> int | None:
-        digest = hash(case) & _WHOLE
-        place = bisect_left(self._digests, digest)
-        return place if place < len(self._digests) and self._digests[place] == digest else None
+        sought = hash(case) << 2 & _WHOLE
+        place = bisect_left(self._cases, sought)
+        return place if place < len(self._cases) and self._cases[place] >> 2 == sought >> 2 else None
 
 
 def _state(head: Record, again: AskAgain | None) -> int:
