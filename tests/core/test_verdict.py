@@ -7,7 +7,7 @@ import math
 import pytest
 
 from toolcert.core.statistics.rates import wilson
-from toolcert.core.verdict import Ability, Coverage, Fault, Word, decide
+from toolcert.core.verdict import Ability, CappingFinding, Coverage, Word, decide
 
 FULL = Coverage(measured=100, planned=100)
 
@@ -20,7 +20,7 @@ def streamed(k: int, n: int, **more: object) -> Ability:
     return Ability(name="streaming", k=k, n=n, **more)  # type: ignore[arg-type]
 
 
-CUT = Fault(code="stream.cut", title="The stream ends early.", k=5, n=5)
+CUT = CappingFinding(code="stream.cut", title="The stream ends early.", k=5, n=5)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,9 @@ CUT = Fault(code="stream.cut", title="The stream ends early.", k=5, n=5)
         ([core(94, 94)], [], Coverage(measured=94, planned=100), Word.UNDECIDED),
     ],
 )
-def test_each_word_of_the_table(abilities: list[Ability], faults: list[Fault], coverage: Coverage, word: Word) -> None:
+def test_each_word_of_the_table(
+    abilities: list[Ability], faults: list[CappingFinding], coverage: Coverage, word: Word
+) -> None:
     verdict = decide(abilities, faults, coverage=coverage)
     assert verdict.word is word
     assert verdict.good == (word in (Word.CERTIFIED, Word.PASSES))
@@ -69,9 +71,9 @@ def test_a_fault_that_the_user_allows_may_stand() -> None:
 
 
 def test_a_fault_in_every_unstreamed_call_fails() -> None:
-    fault = Fault(code="call.id_missing", title="Calls have no id.", k=5, n=5, core=True)
+    fault = CappingFinding(code="call.id_missing", title="Calls have no id.", k=5, n=5, core=True)
     assert decide([core(5, 5)], [fault], coverage=FULL).word is Word.FAILS
-    rare = Fault(code="call.id_missing", title="Calls have no id.", k=2, n=40, core=True)
+    rare = CappingFinding(code="call.id_missing", title="Calls have no id.", k=2, n=40, core=True)
     assert decide([core(40, 40)], [rare], coverage=FULL).word is Word.PARTIAL
 
 

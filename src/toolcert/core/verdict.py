@@ -86,7 +86,7 @@ class Ability(Value):
         return reaches(self.k, self.n, threshold)
 
 
-class Fault(Value):
+class CappingFinding(Value):
     """An error-level finding that was reproduced, and how often it was seen where it could have been seen."""
 
     code: str
@@ -167,7 +167,7 @@ class Verdict(Value):
 
 def decide(
     abilities: Sequence[Ability],
-    faults: Sequence[Fault] = (),
+    faults: Sequence[CappingFinding] = (),
     *,
     coverage: Coverage,
     threshold: float = PROBE_THRESHOLD,
@@ -196,7 +196,11 @@ def can_cap(code: str, severity: Severity) -> bool:
 
 
 def _without_faults(
-    abilities: Sequence[Ability], faults: Sequence[Fault], coverage: Coverage, threshold: float, rules: Sequence[Rule]
+    abilities: Sequence[Ability],
+    faults: Sequence[CappingFinding],
+    coverage: Coverage,
+    threshold: float,
+    rules: Sequence[Rule],
 ) -> Word:
     """The word if the faults may stand: abilities that are not core and show one of them do not decide either."""
     codes = {fault.code for fault in faults}
@@ -213,7 +217,7 @@ class Evidence:
     """What was measured of one model, sorted for the rules."""
 
     def __init__(
-        self, abilities: Sequence[Ability], faults: Sequence[Fault], coverage: Coverage, threshold: float
+        self, abilities: Sequence[Ability], faults: Sequence[CappingFinding], coverage: Coverage, threshold: float
     ) -> None:
         self.abilities = [ability for ability in abilities if ability.measured]
         self.asked = [ability for ability in self.abilities if ability.asked_for or ability.core]
@@ -366,7 +370,7 @@ def _counts(evidence: Evidence) -> str:
     return "nothing rated" if weakest is None else f"{weakest.k} of {weakest.n}"
 
 
-def _fault_text(fault: Fault) -> str:
+def _fault_text(fault: CappingFinding) -> str:
     return f"{fault.code} in {fault.k} of {fault.n}"
 
 

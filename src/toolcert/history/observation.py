@@ -10,7 +10,7 @@ from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, Rate
 from toolcert.core.values import JsonObject, Value
-from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict, Word, can_cap, decide
+from toolcert.core.verdict import REPRODUCED, Ability, CappingFinding, Coverage, Verdict, Word, can_cap, decide
 from toolcert.diagnose import kind_of
 from toolcert.probes.suites import core_of
 from toolcert.probes.summary.scorecard import Cell, FindingCount, ModelSummary, ProbeSummary
@@ -122,11 +122,11 @@ class Shortcomings:
         coverage = Coverage(measured=measured, planned=measured + sum(self._missing.values()))
         return decide(abilities, list(self._faults()), coverage=coverage, threshold=threshold)
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[CappingFinding]:
         for code, seen in self._errors.items():
             if sum(seen.values()) >= REPRODUCED:
                 n = sum(max(count, self._rates.get(probe, (0, 0, 0))[1]) for probe, count in seen.items())
-                yield Fault(code=code, title=kind_of(code).title.rstrip("."), k=sum(seen.values()), n=n)
+                yield CappingFinding(code=code, title=kind_of(code).title.rstrip("."), k=sum(seen.values()), n=n)
 
 
 class StoredRun(Value):

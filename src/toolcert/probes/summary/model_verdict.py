@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from toolcert.core.findings import Severity
-from toolcert.core.verdict import REPRODUCED, Ability, Coverage, Fault, Verdict, Word, can_cap, decide
+from toolcert.core.verdict import REPRODUCED, Ability, CappingFinding, Coverage, Verdict, Word, can_cap, decide
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn
 
@@ -50,7 +50,7 @@ def _ability(cell: Cell, column: ProbeColumn) -> Ability:
     )
 
 
-def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterator[Fault]:
+def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterator[CappingFinding]:
     """Errors seen in at least two cases, the most frequent first."""
     shown: dict[str, list[tuple[Cell, int]]] = {}
     for cell in cells:
@@ -61,11 +61,11 @@ def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterat
     yield from sorted((fault for fault in faults if fault.k >= REPRODUCED), key=lambda fault: (-fault.k, fault.code))
 
 
-def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, ProbeColumn]) -> Fault:
+def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, ProbeColumn]) -> CappingFinding:
     of_core = [(cell, count) for cell, count in seen if columns[cell.probe].core]
     breaks_calls = bool(of_core) and code.startswith(OF_A_CALL)
     counted = of_core if breaks_calls else seen
-    return Fault(
+    return CappingFinding(
         code=code,
         title=kind_of(code).title.rstrip("."),
         k=sum(count for _, count in counted),

@@ -8,7 +8,7 @@ import msgspec
 
 from toolcert.core.statistics.rates import Rate, runs_needed, wilson
 from toolcert.core.text.number_text import count, plural
-from toolcert.core.verdict import VERIFY_THRESHOLD, Ability, Coverage, Fault, Verdict, Word, decide, is_allowed
+from toolcert.core.verdict import VERIFY_THRESHOLD, Ability, CappingFinding, Coverage, Verdict, Word, decide, is_allowed
 from toolcert.diagnose import kind_of
 from toolcert.verification.summary.figures import AnswerMode, VerifySummary
 
@@ -72,7 +72,7 @@ def _abilities(summary: VerifySummary, modes: Sequence[AnswerMode]) -> Iterator[
         yield Ability(name="expectations", fault="not met", k=summary.correct.k, n=summary.correct.n)
 
 
-def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[Fault]:
+def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[CappingFinding]:
     """Errors whose share of the rows is, by its lower bound, more than the threshold leaves; most frequent first."""
     seen: dict[str, Rate] = {}
     for mode in modes:
@@ -82,7 +82,7 @@ def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[Fault]:
     for code, rate in sorted(seen.items(), key=lambda item: (-item[1].k, item[0])):
         interval = wilson(rate.k, rate.n)
         if interval is not None and interval.lower > 1 - threshold:
-            yield Fault(code=code, title=kind_of(code).title.rstrip("."), k=rate.k, n=rate.n)
+            yield CappingFinding(code=code, title=kind_of(code).title.rstrip("."), k=rate.k, n=rate.n)
 
 
 def _without_calls(verdict: Verdict, summary: VerifySummary) -> Verdict:
