@@ -103,11 +103,14 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 class Walk:
-    """Follows the main thread through our files, up to the first chat request."""
+    """Follows the main thread through our files: up to the first chat request, and from its answer to the end."""
 
     def __init__(self, package: Path) -> None:
         self._package = f"{package}/"
         self.files: dict[str, None] = {}
+        """Up to the first request, or to the end where none is sent."""
+        self.after: dict[str, None] = {}
+        """Entered only later: what judges, summarises and shows."""
         self.changes: set[tuple[str, str]] = set()
         self.frames = 0
         self._last = ""
@@ -122,11 +125,15 @@ class Walk:
 
     def _saw(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if self._arrived or event != "call" or not code.co_filename.startswith(self._package):
+        if event != "call" or not code.co_filename.startswith(self._package):
             return
         if "/simulate/" in code.co_filename or _importing(frame):
             return
         name = code.co_filename.removeprefix(self._package)
+        if self._arrived:
+            if name not in self.files:
+                self.after.setdefault(name)
+            return
         if name != self._last:
             self.changes.add((self._last, name))
             self._last = name
@@ -232,6 +239,9 @@ def main() -> None:
             end = f", {steps.frames} frames from worker to socket" if steps.frames else ""
             print(f"\n{job}: {len(steps.files)} files, {len(steps.changes)} different changes of file{end}")
             print("\n".join(f"  {name}" for name in steps.files))
+            if steps.after:
+                print(f"{job}, after the first answer: {len(steps.after)} further files")
+                print("\n".join(f"  {name}" for name in steps.after))
 
 
 def _middle(values: Sequence[int]) -> str:

@@ -51,9 +51,6 @@ class Times:
         )
 
 
-"""Errors first."""
-
-
 class FindingTally:
     """Cases by finding; memory grows with the number of codes, not of records."""
 
