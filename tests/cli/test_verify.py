@@ -407,12 +407,12 @@ def test_rows_that_the_server_says_it_cannot_answer_are_told_apart(tmp_path: Pat
     dataset = write_rows(tmp_path / "d.jsonl", [row(1), row(2)])
     with Vendor(models=["no-tools"]) as vendor:
         result = verify(vendor, dataset, "-q", model="no-tools")
-    assert result.exit_code == ExitCode.NOTHING_MEASURED
+        gated = verify(vendor, dataset, "-q", "--require", "passes", model="no-tools")
+    assert (result.exit_code, gated.exit_code) == (ExitCode.OK, ExitCode.FAILED)
     lines = result.stdout.splitlines()
     assert lines[0] == "unsupported: the server refuses all 2 rows as not supported."
     assert "most often (2): The model `no-tools` does not support tools." in " ".join(lines)
     assert any("0 not measured, 2 unsupported" in line for line in lines)
-    assert "Nothing could be measured: 2 unsupported." in result.stderr
 
 
 def test_a_model_that_is_not_served_is_exit_3_for_verify_and_probe_alike(tmp_path: Path, vendor: Vendor) -> None:

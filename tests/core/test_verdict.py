@@ -63,11 +63,10 @@ def test_good_rates_never_outvote_a_reproduced_error() -> None:
 
 
 def test_a_fault_that_the_user_allows_may_stand() -> None:
-    capped = decide([core(5, 5)], [CUT], coverage=FULL)
-    assert capped.caps == ("stream.cut",)
-    assert capped.allowing(["stream.cut"]).word is Word.PASSES
-    assert capped.allowing(["stream"]).word is Word.PASSES
-    assert capped.allowing(["stream.c"]).word is Word.PARTIAL
+    assert decide([core(5, 5)], [CUT], coverage=FULL).caps == ("stream.cut",)
+    assert decide([core(5, 5)], [CUT], coverage=FULL, allow=["stream.cut"]).word is Word.PASSES
+    assert decide([core(5, 5)], [CUT], coverage=FULL, allow=["stream"]).word is Word.PASSES
+    assert decide([core(5, 5)], [CUT], coverage=FULL, allow=["stream.c"]).word is Word.PARTIAL
 
 
 def test_a_fault_in_every_unstreamed_call_fails() -> None:
@@ -112,7 +111,17 @@ def test_the_sentence_says_what_goes_wrong_and_how_often() -> None:
 def test_an_allowed_fault_takes_the_abilities_with_it_that_it_broke() -> None:
     """Streams that are cut fail the probe of streams; who allows the one allows the other."""
     broken = streamed(0, 5, codes=("stream.cut",))
-    capped = decide([core(5, 5), broken], [CUT], coverage=FULL)
-    assert capped.word is Word.PARTIAL
-    assert capped.allowing(["stream.cut"]).word is Word.PASSES
-    assert decide([core(0, 5, codes=("stream.cut",))], [CUT], coverage=FULL).allowing(["stream.cut"]).word is Word.FAILS
+    assert decide([core(5, 5), broken], [CUT], coverage=FULL).word is Word.PARTIAL
+    assert decide([core(5, 5), broken], [CUT], coverage=FULL, allow=["stream.cut"]).word is Word.PASSES
+    of_the_call = core(0, 5, codes=("stream.cut",))
+    assert decide([of_the_call], [CUT], coverage=FULL, allow=["stream.cut"]).word is Word.FAILS
+
+
+def test_an_ability_that_the_user_allows_to_fail_does_not_decide() -> None:
+    """By its name, or by all errors that it shows; a core ability is never let off."""
+    refused = streamed(0, 0, refused=5)
+    assert decide([core(5, 5), refused], coverage=FULL).word is Word.PARTIAL
+    assert decide([core(5, 5), refused], coverage=FULL, allow=["streaming"]).word is Word.PASSES
+    twice_wrong = streamed(0, 5, codes=("stream.cut", "args.lost"))
+    assert decide([core(5, 5), twice_wrong], coverage=FULL, allow=["stream.cut"]).word is Word.PARTIAL
+    assert decide([core(0, 5)], coverage=FULL, allow=["basic"]).word is Word.FAILS

@@ -62,6 +62,25 @@ def refusal(status: int, message: str, **fields: Any) -> Answer:
     return Answer({"error": {"message": message, **fields}}, status)
 
 
+def relay(vendor_url: str, spoil: Callable[[Received, Answer], Answer]) -> Script:
+    """What another server answers, changed on its way; the model is always its `faithful` one."""
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    def respond(received: Received) -> Answer:
+        path = received.path.removeprefix("/v1")
+        body = json.dumps(received.json | {"model": "faithful"}).encode() if received.body else None
+        asked = Request(vendor_url + path, data=body, headers={"Content-Type": "application/json"})
+        try:
+            with urlopen(asked) as came:
+                kind = came.headers.get("Content-Type", "")
+                return spoil(received, Answer(came.read(), came.status, {"Content-Type": kind}))
+        except HTTPError as error:
+            return spoil(received, Answer(error.read(), error.code))
+
+    return respond
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # with the usual 5, a burst of connections waits for a second

@@ -83,6 +83,8 @@ class NothingMeasuredError(ToolcertError):
     """Nothing could be measured at all."""
 
     exit_code = ExitCode.NOTHING_MEASURED
+    folder = ""
+    """The run that was stopped, if one had begun; its records say why."""
 
 
 class UnreachableError(NothingMeasuredError):

@@ -100,9 +100,11 @@ def _gate(text: str, names: Sequence[str]) -> Gate:
     return Gate(name=name, least=least)
 
 
-def check_gate_codes(codes: Iterable[str], catalogue: Iterable[FindingKind], option: str = "--fail-on") -> None:
-    """Refuse a gate that could never close: a code or severity that does not exist."""
-    severities = [severity.value for severity in Severity]
+def check_gate_codes(
+    codes: Iterable[str], catalogue: Iterable[FindingKind], option: str = "--fail-on", probes: Sequence[str] = ()
+) -> None:
+    """Refuse a gate that could never close: a code or severity that does not exist. `probes` may be named as well."""
+    severities = [*(severity.value for severity in Severity), *probes]
     asked = [code for code in codes if code not in severities]
     families = [kind.code for kind in catalogue] if asked else []  # the catalogue is loaded only for a code
     known = [*severities, *families]

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TypeAlias
 
-import msgspec
-
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, reaches, runs_needed, wilson
 from toolcert.core.values import Value
@@ -141,8 +139,6 @@ class Verdict(Value):
     """How many passing runs of each ability would certify; None where runs are not what is missing."""
     caps: tuple[str, ...] = ()
     """Codes of the reproduced errors that keep the verdict from being better."""
-    otherwise: Word | None = None
-    """What the word would be without the errors in `caps`; None where there are none."""
 
     @property
     def good(self) -> bool:
@@ -152,12 +148,6 @@ class Verdict(Value):
     def meets(self, required: Word = Word.PASSES) -> bool:
         """Whether a gate that requires `passes` or `certified` is met."""
         return self.word is Word.CERTIFIED or (self.word is Word.PASSES and required is not Word.CERTIFIED)
-
-    def allowing(self, codes: Iterable[str]) -> Verdict:
-        """The verdict where the user lets these findings stand: the better word, if they are all that caps it."""
-        if self.otherwise is None or not all(is_allowed(code, codes) for code in self.caps):
-            return self
-        return msgspec.structs.replace(self, word=self.otherwise, caps=(), otherwise=None)
 
     @property
     def sentence(self) -> str:
@@ -172,9 +162,13 @@ def decide(
     coverage: Coverage,
     threshold: float = PROBE_THRESHOLD,
     rules: Sequence[Rule] | None = None,
+    allow: Sequence[str] = (),
 ) -> Verdict:
-    """Judge one model by what was measured."""
+    """Judge one model by what was measured; findings and abilities that the user allows to fail do not decide."""
     rules = RULES if rules is None else rules
+    if allow:
+        faults = [fault for fault in faults if not is_allowed(fault.code, allow)]
+        abilities = [ability for ability in abilities if ability.core or not _may_fail(ability, allow)]
     evidence = Evidence(abilities, faults, coverage, threshold)
     word, reason = _conclude(evidence, rules)
     return Verdict(
@@ -186,7 +180,6 @@ def decide(
         threshold=threshold,
         runs_to_certify=runs_needed(threshold) if word is Word.PASSES and threshold < 1 else None,
         caps=tuple(fault.code for fault in faults),
-        otherwise=_without_faults(abilities, faults, coverage, threshold, rules) if faults else None,
     )
 
 
@@ -195,17 +188,10 @@ def can_cap(code: str, severity: Severity) -> bool:
     return severity is Severity.ERROR and not code.startswith(NOT_THE_MODELS)
 
 
-def _without_faults(
-    abilities: Sequence[Ability],
-    faults: Sequence[CappingFinding],
-    coverage: Coverage,
-    threshold: float,
-    rules: Sequence[Rule],
-) -> Word:
-    """The word if the faults may stand: abilities that are not core and show one of them do not decide either."""
-    codes = {fault.code for fault in faults}
-    standing = [ability for ability in abilities if ability.core or not codes & set(ability.codes)]
-    return _conclude(Evidence(standing, (), coverage, threshold), rules)[0]
+def _may_fail(ability: Ability, allow: Sequence[str]) -> bool:
+    """Whether the user lets an ability fail: by its name, or by all errors that it shows."""
+    shown = ability.codes
+    return ability.name in allow or (bool(shown) and all(is_allowed(code, allow) for code in shown))
 
 
 def is_allowed(code: str, allowed: Iterable[str]) -> bool:

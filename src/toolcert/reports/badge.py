@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from toolcert.comparison.result import CompareVerdict, Comparison
-from toolcert.core.verdict import Word
+from toolcert.core.verdict import Word, worst
 from toolcert.probes.summary.scorecard import ProbeSummary
-from toolcert.reports.display_text import percent
+from toolcert.reports.display_text import percent, plural
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.verification.summary.figures import VerifySummary
 
@@ -24,24 +25,40 @@ WORD_COLORS = {
 
 
 def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
-    """How many models are fit, of those that could be asked."""
-    asked = [model for model in summary.models if model.asked]
-    fit = sum(model.verdict.good for model in asked)
-    if summary.nothing_measured or not asked:
+    """The verdict, or how many of several models have a good one; an endpoint that gave no answer is named."""
+    words = [model.verdict.word for model in summary.models if model.asked]
+    if summary.nothing_measured or not words:
         return badge("not measured", "lightgrey")
-    if len(asked) == 1:
-        word = asked[0].verdict.word
-        return badge(word.text, WORD_COLORS[word])
-    color = "brightgreen" if fit == len(asked) else "yellow" if fit else "red"
-    return badge(f"{fit} of {len(asked)} models pass", color)
+    fit = sum(model.verdict.good for model in summary.models if model.asked)
+    message = words[0].text if len(words) == 1 else f"{fit} of {len(words)} models pass"
+    silent = len(summary.unreachable)
+    if silent:
+        message += f", {plural(silent, 'endpoint')} not measured"
+    return badge(message, _common_color(words, all_answered=not silent))
+
+
+def _common_color(words: Sequence[Word], *, all_answered: bool) -> str:
+    """The colour of several verdicts: good only where all are, and as good as the worst of them."""
+    if all(word in (Word.CERTIFIED, Word.PASSES) for word in words):
+        return WORD_COLORS[worst(words)] if all_answered else "lightgrey"
+    if any(word in (Word.CERTIFIED, Word.PASSES) for word in words):
+        return "yellow"
+    return next(color for color in ("red", "yellow", "lightgrey") if color in map(WORD_COLORS.get, words))
 
 
 def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
     """The verdict in its colour, with the share of sound answers where enough was measured."""
     word = summary.verdict.word
     told = word not in (Word.UNDECIDED, Word.UNSUPPORTED, Word.NOT_MEASURED) and summary.sound.n > 0
-    share = f", {percent(summary.sound.value)} sound" if told else ""
-    return badge(f"{word.text}{share}", WORD_COLORS[word])
+    return badge(f"{word.text}{_share(summary) if told else ''}", WORD_COLORS[word])
+
+
+def _share(summary: VerifySummary) -> str:
+    """The share of sound answers; where streams do otherwise, that of the weaker kind, by its name."""
+    weakest = summary.weakest_mode
+    if weakest is None or len({mode.sound.value for mode in summary.modes if mode.sound.n}) == 1:
+        return f", {percent(summary.sound.value)} sound"
+    return f", {percent(weakest.sound.value)} of {'streamed' if weakest.streamed else 'unstreamed'} answers sound"
 
 
 _VERDICT_COLORS = {

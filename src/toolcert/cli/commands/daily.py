@@ -57,7 +57,8 @@ def run_day(names: Sequence[str], settings: Settings) -> int:
         return ExitCode.OK
     from toolcert.api.daily import daily as daily_run
 
-    with run_console.ProbeConsole("daily", yes=settings.yes) as console:
+    reporting = run_console.reporting_nothing(endpoints, settings)
+    with reporting, run_console.ProbeConsole("daily", yes=settings.yes) as console:
         result = daily_run(
             endpoints,
             probing,

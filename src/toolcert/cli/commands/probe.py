@@ -54,7 +54,8 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
         return ExitCode.OK
     from toolcert.api.probe import probe as probe_models
 
-    with run_console.ProbeConsole("probe", yes=settings.yes) as console:
+    reporting = run_console.reporting_nothing(endpoints, settings)
+    with reporting, run_console.ProbeConsole("probe", yes=settings.yes) as console:
         handlers = [] if settings.quiet else [console]
         result = probe_models(*endpoints, options=options, handlers=handlers, confirm=console.confirm)
     return run_console.conclude_probe(result, settings)

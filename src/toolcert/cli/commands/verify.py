@@ -17,7 +17,7 @@ from toolcert.cli.support.run_console import (
     is_shard,
     refuse_for_shard,
 )
-from toolcert.core.errors import ExitCode, GateError, InputError, UsageError
+from toolcert.core.errors import ExitCode, GateError, InputError, NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
 from toolcert.reports.display_text import plural
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from toolcert.verification.verify_options import VerifyOptions
 
 
+_LOST_ACCESS = {"auth": "the key", "unknown_model": "the model"}
+"""Causes of missing rows that the user has to mend: with them, too little is exit 3, with or without a gate."""
 _LEFT_OUT = frozenset({"exclude", "all-models"})
 _JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
 
@@ -109,8 +111,21 @@ def _verify_dataset(dataset: str, settings: Settings) -> int:
     with RunConsole(_title, figures.line) as console:
         handlers: list[Handler] = [] if settings.quiet else [figures, console]
         confirm = partial(_confirm, yes=settings.yes)
-        result = verify_dataset(dataset, endpoint, options, handlers, confirm)
+        try:
+            result = verify_dataset(dataset, endpoint, options, handlers, confirm)
+        except NothingMeasuredError as error:
+            _report_nothing(error, settings)
+            raise
     return conclude(result, settings)
+
+
+def _report_nothing(error: NothingMeasuredError, settings: Settings) -> None:
+    """Write the reports of a run that was stopped: a badge of an earlier run would tell old news."""
+    if error.folder:
+        from toolcert.cli.support import report_options
+        from toolcert.verification.summary.tally import summarise
+
+        report_options.write_all("verify", summarise(Path(error.folder)), settings, error.folder)
 
 
 def _title(manifest: Manifest) -> str:
@@ -141,19 +156,22 @@ def conclude(result: VerifyRun, settings: Settings) -> int:
 
 def _exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
     """The exit code for a summary and the gates it must meet."""
+    from toolcert.core.verdict import Word
     from toolcert.verification.summary.fail_under import failed_gates, too_little_measured
 
     if not summary.rows.sent and not summary.not_asked:
         raise _no_row(summary)
     if summary.bugs:
         return conclude_with_bugs(summary.bugs, folder, failed_gates(gates, summary))
-    if summary.nothing_measured:
-        refused = {"unsupported": summary.rows.unsupported} if summary.rows.unsupported else {}
-        causes = ", ".join(f"{rows} {cause}" for cause, rows in (summary.not_measured_by | refused).items())
-        echo(f"Nothing could be measured: {causes or 'no row was asked'}.", err=True)
+    if summary.verdict.word is Word.NOT_MEASURED and (gates or not summary.rows.answered):
+        causes = ", ".join(f"{rows} {cause}" for cause, rows in summary.not_measured_by.items())
+        told = summary.verdict.reason if summary.rows.answered else causes or "no row was asked"
+        echo(f"Nothing could be measured: {told}.", err=True)
         return ExitCode.NOTHING_MEASURED
-    if gates and (gap := too_little_measured(summary)):
-        echo(f"The gates cannot be judged: {gap}.", err=True)
+    refused = summary.not_measured_by.keys() & _LOST_ACCESS
+    if (gates or refused) and (gap := too_little_measured(summary)):
+        lost = " and ".join(_LOST_ACCESS[cause] for cause in sorted(refused))
+        echo(f"{f'The server refused {lost}' if lost else 'The gates cannot be judged'}: {gap}.", err=True)
         return ExitCode.NOTHING_MEASURED
     if missed := failed_gates(gates, summary):
         raise GateError("\n".join(missed))

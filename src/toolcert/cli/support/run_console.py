@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -13,7 +14,7 @@ import click
 
 from toolcert.cli.support.exit import echo, warn
 from toolcert.core.cases import SkipKind
-from toolcert.core.errors import ISSUES, ExitCode, GateError, UsageError
+from toolcert.core.errors import ISSUES, ExitCode, GateError, NothingMeasuredError, UsageError
 from toolcert.core.events import CaseFinished, Event, RunStarted
 from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
@@ -22,6 +23,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural, visible
 from toolcert.settings import Settings, Source
 from toolcert.settings.web_address import is_loopback
+from toolcert.version import __version__
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
@@ -156,14 +158,18 @@ def probe_options(settings: Settings) -> ProbeOptions:
     from toolcert.cli.support import report_options
     from toolcert.core.gates import check_gate_codes
     from toolcert.diagnose import catalogue
+    from toolcert.probes.suites import choose_probes
 
     report_options.check_reports(settings, "probe")
     refuse_for_shard(settings)
     check_gate_codes(settings.fail_on, catalogue())
-    check_gate_codes(settings.allow, catalogue(), "--allow")
     _required(settings)
     named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}
-    return ProbeOptions(**named, prices=settings.config.prices)
+    options = ProbeOptions(**named, prices=settings.config.prices)
+    if settings.allow:
+        asked = choose_probes(options.suite, options.probe, options.scenario)
+        check_gate_codes(settings.allow, catalogue(), "--allow", [probe.name for probe in asked])
+    return options
 
 
 def print_probe_plan(endpoints: Sequence[Endpoint], options: ProbeOptions) -> None:
@@ -199,10 +205,32 @@ def _print_plan(job: ProbeJob) -> None:
     screen.print(lines)
 
 
+@contextlib.contextmanager
+def reporting_nothing(endpoints: Sequence[Endpoint], settings: Settings) -> Iterator[None]:
+    """Where no model can be asked, write the reports all the same: a badge of an earlier run would tell old news."""
+    try:
+        yield
+    except NothingMeasuredError as error:
+        from toolcert.cli.support import report_options
+        from toolcert.probes.summary.scorecard import ProbeSummary
+
+        summary = ProbeSummary(
+            run="",
+            toolcert=__version__,
+            started_at=time.time(),
+            headline=f"Nothing could be measured: {error.message}",
+            endpoints=tuple(endpoint.spec for endpoint in endpoints),
+            unreachable={endpoint.spec.name: str(error) for endpoint in endpoints},
+            nothing_measured=True,
+        )
+        report_options.write_all("probe", summary, settings, "")
+        raise
+
+
 def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
     from toolcert.cli.support import report_options
-    from toolcert.probes.summary.sentences import failed_gates, too_little_measured
+    from toolcert.probes.summary.sentences import failed_gates
     from toolcert.reports.probe.phrases import in_order
 
     summary = in_order(result.summary, settings.sort)
@@ -226,16 +254,25 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     bugs = sum(cause.count for cause in result.summary.causes if cause.code == INTERNAL)
     if bugs:
         return conclude_with_bugs(bugs, result.folder, failed_gates(result.summary, gates))
-    if result.summary.nothing_measured:
-        echo(f"Nothing could be measured: {_first_fault(result)}", err=True)
-        return ExitCode.NOTHING_MEASURED
-    if gates and (gap := too_little_measured(result.summary)):
-        echo(f"The gates cannot be judged: {gap}", err=True)
+    if gap := _too_little(result, gates):
+        echo(gap, err=True)
         return ExitCode.NOTHING_MEASURED
     failures = failed_gates(result.summary, gates)
     if failures:
         raise GateError("\n".join(failures))
     return ExitCode.OK
+
+
+def _too_little(result: ProbeRun, gates: Gates) -> str:
+    """Why too little was measured for an exit code of 0 or 1; empty where it was enough."""
+    from toolcert.probes.summary.sentences import refused_key, too_little_measured
+
+    if result.summary.nothing_measured:
+        return f"Nothing could be measured: {_first_fault(result)}"
+    if refused := refused_key(result.summary):
+        return f"The server refused the key: {refused}"
+    gap = too_little_measured(result.summary) if gates else ""
+    return gap and f"The gates cannot be judged: {gap}"
 
 
 def _required(settings: Settings) -> Gates:

@@ -17,13 +17,16 @@ OF_A_CALL = ("call.", "args.", "finish.calls_missing", "envelope.")
 """Findings that break the call itself, where it is not streamed."""
 
 
-def model_verdict(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn], threshold: float) -> Verdict:
-    """What is said of a model that was asked."""
+def model_verdict(
+    cells: Sequence[Cell], columns: Mapping[str, ProbeColumn], threshold: float, allow: Sequence[str] = ()
+) -> Verdict:
+    """What is said of a model that was asked; findings and probes in `allow` do not decide."""
     verdict = decide(
         [_ability(cell, columns[cell.probe]) for cell in cells],
         list(_faults(cells, columns)),
         coverage=_coverage(cells),
         threshold=threshold,
+        allow=allow,
     )
     lost = any(code.startswith(CALL_LOST) for code in verdict.caps)
     if verdict.word is Word.FAILS and not lost and not makes_calls(cells):

@@ -264,7 +264,7 @@ class ProbeSummary(Value):
     headline: str
     """The main conclusion, as one sentence."""
     verdict: Word = Word.NOT_MEASURED
-    """The worst of the models that were asked."""
+    """The worst of the models that were asked; an endpoint that gave no answer is not measured."""
     lines: tuple[str, ...] = ()
     """What to know next: the fault to know about, the best choice, the fastest."""
     finished_at: float | None = None

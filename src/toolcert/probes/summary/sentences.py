@@ -11,12 +11,13 @@ from toolcert.core.gates import Limit, parse_limits, rules_out
 from toolcert.core.statistics.sequential import ERROR_BOUND
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
-from toolcert.core.verdict import Word, is_allowed
+from toolcert.core.verdict import Verdict, Word, is_allowed
 from toolcert.diagnose import kind_of
-from toolcert.probes.summary.model_verdict import makes_calls
+from toolcert.probes.summary.model_verdict import makes_calls, model_verdict
 from toolcert.probes.summary.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary, Totals
 
 ALL_WELL = "Everything asked for works"
+_REFUSED_KEY = "transport.auth"
 _MOST_REASONS = 3
 _MOST_NAMES = 3
 
@@ -30,26 +31,30 @@ _SAID = {
 }
 
 
-def headline(models: Sequence[ModelSummary], totals: Totals) -> str:
-    """The sentence that decides: the verdict of the only model, or how many have which."""
+def headline(models: Sequence[ModelSummary], totals: Totals, unreachable: Sequence[str] = ()) -> str:
+    """The sentence that decides: the verdict of the only model, or how many have which; and who gave no answer."""
     if not models:
         return "There was no model to ask."
     if not totals.counts.measured + totals.counts.unsupported:
         return f"Nothing could be measured: no answer to judge from {plural(totals.models, 'model')}."
+    silent = f"; {_some(unreachable)} could not be measured" if unreachable else ""
+    return f"{_said_of(models, totals)}{silent}."
+
+
+def _said_of(models: Sequence[ModelSummary], totals: Totals) -> str:
     if len(models) == 1:
-        return f"{models[0].model} {_said(models[0])}."
+        return f"{models[0].model} {_said(models[0].verdict)}"
     good = totals.certified + totals.passes
     certified = f", {totals.certified} of them certified" if totals.certified else ""
     best = f"{good} of {plural(totals.models, 'model')} {'passes' if good == 1 else 'pass'}{certified}"
     counts = {word: sum(model.verdict.word is word for model in models) for word in _SAID}
     rest = ", ".join(_part(count, _SAID[word]) for word, count in counts.items() if count)
-    return f"{best}; {rest}." if rest else f"{best}."
+    return f"{best}; {rest}" if rest else best
 
 
-def _said(model: ModelSummary) -> str:
+def _said(verdict: Verdict) -> str:
     """The verdict as what follows the model's name."""
-    verb = "" if model.verdict.word in (Word.PASSES, Word.FAILS) else "is "
-    return f"{verb}{model.verdict.sentence}"
+    return f"{'' if verdict.word in (Word.PASSES, Word.FAILS) else 'is '}{verdict.sentence}"
 
 
 def incomplete_words(models: Sequence[ModelSummary]) -> str:
@@ -182,9 +187,12 @@ def _name(model: ModelSummary, *, several: bool) -> str:
 
 
 def _names(models: Sequence[ModelSummary], *, several: bool) -> str:
-    named = ", ".join(_name(model, several=several) for model in models[:_MOST_NAMES])
-    more = len(models) - _MOST_NAMES
-    return f"{named} and {more} more" if more > 0 else named
+    return _some([_name(model, several=several) for model in models])
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cases(count: int) -> str:
@@ -199,13 +207,13 @@ class Gates(Value):
     """What the user requires of every model before the exit code may be 0."""
 
     fail_under: float | None = None
-    """Points of 100; a reproduced error keeps the gate closed, whatever the points."""
+    """Points of 100; a verdict other than `passes` or `certified` keeps the gate closed, whatever the points."""
     limits: tuple[Limit, ...] = ()
     """On the times and speeds of every model that was asked."""
     fail_on: tuple[str, ...] = ()
     require: Word | None = None
     allow: tuple[str, ...] = ()
-    """Findings that may stand."""
+    """Findings and probes that may stand."""
 
     def __bool__(self) -> bool:
         return bool(self.fail_under is not None or self.limits or self.fail_on or self.require)
@@ -229,12 +237,31 @@ def too_little_measured(summary: ProbeSummary) -> str:
     """The first model or endpoint of which less was measured than a gate needs; empty where there is none."""
     for name, reason in summary.unreachable.items():
         return f"{name} could not be measured: {reason}"
-    for model in summary.models:
-        coverage = model.verdict.coverage
-        if coverage.planned and not coverage.enough:
-            name = _name(model, several=len(summary.endpoints) > 1)
-            return f"{name}: only {coverage.measured} of {coverage.planned} cases were measured; a gate needs 95 %."
+    gap = next((model for model in summary.models if _has_gap(model)), None)
+    return "" if gap is None else f"{_gap_words(summary, gap)}; a gate needs 95 %."
+
+
+def refused_key(summary: ProbeSummary) -> str:
+    """The first model that a refused key kept from being measured; empty where the key was good.
+
+    One model that is not for this key is no such case: it never answered, and most others did.
+    """
+    for endpoint in {model.endpoint for model in summary.models}:
+        asked = [model for model in summary.models if model.endpoint == endpoint and model.asked]
+        shut = [model for model in asked if _has_gap(model) and any(one.code == _REFUSED_KEY for one in model.findings)]
+        if shut and (2 * len(shut) >= len(asked) or any(model.verdict.coverage.measured for model in shut)):
+            return f"{_gap_words(summary, shut[0])}."
     return ""
+
+
+def _has_gap(model: ModelSummary) -> bool:
+    return model.verdict.coverage.planned > 0 and not model.verdict.coverage.enough
+
+
+def _gap_words(summary: ProbeSummary, model: ModelSummary) -> str:
+    coverage = model.verdict.coverage
+    name = _name(model, several=len(summary.endpoints) > 1)
+    return f"{name}: only {coverage.measured} of {coverage.planned} cases were measured"
 
 
 def failed_gates(summary: ProbeSummary, gates: Gates) -> list[str]:
@@ -251,12 +278,21 @@ def _lesser_verdicts(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
     if gates.require is None:
         return
     for model in summary.models:
-        if model.asked and not model.verdict.allowing(gates.allow).meets(gates.require):
+        if model.asked and not _allowing(summary, model, gates).meets(gates.require):
             name = _name(model, several=len(summary.endpoints) > 1)
-            yield f"{name} {_said(model)}; {gates.require} is required."
+            yield f"{name} {_said(model.verdict)}; {gates.require} is required."
+
+
+def _allowing(summary: ProbeSummary, model: ModelSummary, gates: Gates) -> Verdict:
+    """The verdict without what the user lets stand."""
+    if not gates.allow:
+        return model.verdict
+    columns = {column.name: column for column in summary.probes}
+    return model_verdict(model.cells, columns, summary.threshold, gates.allow)
 
 
 def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
+    """Models below the score, and models whose verdict is no good one: points never replace it."""
     if gates.fail_under is None:
         return
     for model in summary.models:
@@ -266,8 +302,15 @@ def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
                 yield f"{name} refuses tools, so it does not reach {gates.fail_under:g}."
         elif model.score.low < gates.fail_under:
             yield f"{name} scores {model.score}, under {gates.fail_under:g}."
-        elif caps := [code for code in model.verdict.caps if not is_allowed(code, gates.allow)]:
-            yield f"{name} scores {model.score}, but has {', '.join(caps)}: --allow {caps[0]} would let it stand."
+        elif not (verdict := _allowing(summary, model, gates)).good:
+            yield f"{name} scores {model.score}, but {_why_not_good(verdict)}"
+
+
+def _why_not_good(verdict: Verdict) -> str:
+    if verdict.word is not Word.PARTIAL:
+        return f"{_said(verdict)}."
+    told = f"has {', '.join(verdict.caps)}" if verdict.caps else _said(verdict)
+    return f"{told}: --allow {verdict.exemptions[0].name} would let it stand."
 
 
 def _slow_models(summary: ProbeSummary, gates: Gates) -> Iterator[str]:

@@ -217,8 +217,13 @@ class Summariser:
             run=self._manifest.run,
             toolcert=self._manifest.toolcert,
             started_at=self._manifest.started_at,
-            verdict=worst(model.verdict.word for model in models if model.asked),
-            headline=incomplete_words(models) + headline(models, totals),
+            verdict=worst(
+                [
+                    *(model.verdict.word for model in models if model.asked),
+                    *(Word.NOT_MEASURED for _ in self._manifest.unreachable),
+                ]
+            ),
+            headline=incomplete_words(models) + headline(models, totals, tuple(self._manifest.unreachable)),
             lines=(
                 *unreachable_lines(self._manifest.unreachable),
                 *further_lines(models, causes, several=len(self._manifest.models) > 1),

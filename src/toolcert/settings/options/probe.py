@@ -89,7 +89,7 @@ PROBE: tuple[Option, ...] = (
         name="allow",
         group=_GATES,
         multiple=True,
-        kind=Text("CODE"),
-        help="Let this finding stand: it closes no gate. Repeatable.",
+        kind=Text("CODE|PROBE"),
+        help="Let this finding, or in probe the failure of this probe, stand: it closes no gate. Repeatable.",
     ),
 )

@@ -259,6 +259,7 @@ class VerifyJob:
         try:
             return await engine.run(plan, VerifyWork(self.shaping), started)
         except NothingMeasuredError as error:
+            error.folder = str(log.writer.folder)
             if log.kept_earlier:
                 error.remedy = f"{error.remedy} {log.untouched()}".strip()
             raise

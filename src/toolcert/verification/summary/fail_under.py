@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import Gate, Limit, rules_out
+from toolcert.core.statistics.rates import Rate
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.core.verdict import COVERAGE_FLOOR, Verdict, Word, is_allowed
@@ -15,7 +18,7 @@ from toolcert.verification.summary.run_verdict import run_verdict, stopped_words
 
 GATE_NAMES = ("schema", "trigger", "correct")
 _NEED_EXPECTATIONS = frozenset({"trigger", "correct"})
-_INVALID_CALLS = ("args.", "call.unknown_tool", "call.mangled_name")
+_INVALID_CALLS = ("args", "call.unknown_tool", "call.mangled_name")
 """Errors that make a call invalid, so that the figure `schema` counts them."""
 _KEY = f'"{OWN_KEY}"'.encode()
 
@@ -62,23 +65,29 @@ def failed_gates(gates: VerifyGates, summary: VerifySummary) -> list[str]:
     """One line for each gate that closed."""
     verdict = run_verdict(summary, summary.verdict.threshold, gates.allow) if gates.allow else summary.verdict
     return [
-        *_missed_figures(gates, summary, verdict),
+        *_missed_figures(gates, summary),
         *filter(None, (limit.missed_by(summary.timings) for limit in gates.limits)),
         *_lesser_verdict(gates, verdict),
         *_ruled_out(gates, summary),
     ]
 
 
-def _missed_figures(gates: VerifyGates, summary: VerifySummary, verdict: Verdict) -> Iterator[str]:
+def _missed_figures(gates: VerifyGates, summary: VerifySummary) -> Iterator[str]:
     figures = {"schema": summary.valid, "trigger": summary.trigger, "correct": summary.correct}
     for gate in gates.figures:
         if reason := gate.missed_by(figures[gate.name]):
             yield reason
-    # What the rate counts, the rate judges: a gate of 0.98 lets 1 % of invalid calls pass.
-    counted = _INVALID_CALLS if any(gate.name == "schema" for gate in gates.figures) else ()
-    caps = [code for code in verdict.caps if not code.startswith(counted)] if gates.figures else []
-    if caps:
-        yield f"{summary.headline} --allow {caps[0]} would let it stand."
+    if gates.figures and (rest := _uncounted(gates, summary)).word in (Word.PARTIAL, Word.FAILS, Word.UNSUPPORTED):
+        yield f"{rest.sentence}.{f' --allow {rest.caps[0]} would let it stand.' if rest.caps else ''}"
+
+
+def _uncounted(gates: VerifyGates, summary: VerifySummary) -> Verdict:
+    """The verdict of what the gates' rates do not count: a gate of 0.98 lets 1 % of invalid calls pass."""
+    names = {gate.name for gate in gates.figures}
+    if names & _NEED_EXPECTATIONS:
+        summary = msgspec.structs.replace(summary, correct=Rate())
+    counted = _INVALID_CALLS if "schema" in names else ()
+    return run_verdict(summary, summary.verdict.threshold, (*gates.allow, *counted))
 
 
 def _lesser_verdict(gates: VerifyGates, verdict: Verdict) -> Iterator[str]:

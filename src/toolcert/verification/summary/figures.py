@@ -227,6 +227,12 @@ class VerifySummary(Value):
     nothing_measured: bool = False
 
     @property
+    def weakest_mode(self) -> AnswerMode | None:
+        """The answers, streamed or not, of which the smaller share is sound; None where none can be judged."""
+        rated = [mode for mode in self.modes if mode.sound.n]
+        return min(rated, key=lambda mode: (mode.sound.value or 0.0, mode.sound.n), default=None)
+
+    @property
     def bugs(self) -> int:
         """Rows that toolcert itself failed to judge."""
         return self.not_measured_by.get(BUGS, 0)

@@ -132,17 +132,22 @@ def stopped_words(coverage: Coverage) -> str:
 
 
 def _shares(modes: Sequence[AnswerMode]) -> str:
-    """The share of sound answers; of two modes the weaker, by name."""
-    rated = [mode for mode in modes if mode.sound.n]
+    """The share of sound answers; of two modes the weaker, by name, or both where they are equal."""
+    rated = sorted((mode for mode in modes if mode.sound.n), key=lambda mode: (mode.sound.value or 0.0, mode.sound.n))
     if not rated:
         return "no answer can be judged"
-    weakest = min(rated, key=lambda mode: mode.sound.value or 0.0)
-    rate = weakest.sound
-    kind = "" if len(rated) == 1 else "streamed " if weakest.streamed else "unstreamed "
+    rate = rated[0].sound
+    equal = [mode for mode in rated if mode.sound.value == rate.value]
+    parts = [f"{count(mode.sound.n)}{_kind(mode) if len(rated) > 1 else ''}" for mode in equal]
     assert rate.low is not None
     assert rate.high is not None
-    share = f"{100 * rate.k / rate.n:.1f} % of {count(rate.n)} {kind}{'answer' if rate.n == 1 else 'answers'}"
-    return f"{share} {'is' if rate.n == 1 else 'are'} sound ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+    one = rate.n == 1 and len(equal) == 1
+    share = f"{100 * rate.k / rate.n:.1f} % of {' and '.join(parts)} {'answer is' if one else 'answers are'} sound"
+    return f"{share} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+
+
+def _kind(mode: AnswerMode) -> str:
+    return " streamed" if mode.streamed else " unstreamed"
 
 
 def _most_often(modes: Iterable[AnswerMode]) -> str:
