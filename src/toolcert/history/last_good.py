@@ -107,12 +107,16 @@ def _tables(before: Iterable[Observation], after: Iterable[Observation]) -> Iter
 
 def loss_p(tables: Iterable[tuple[Rate, Rate]]) -> float:
     """Probability that the second run passes at most this many tries if nothing changed."""
-    distribution, passed = [1.0], 0
+    every = list(tables)
+    return min(1.0, math.fsum(passes_if_unchanged(every)[: sum(after.k for _, after in every) + 1]))
+
+
+def passes_if_unchanged(tables: Iterable[tuple[Rate, Rate]]) -> list[float]:
+    """The distribution of the number of tries that the second run passes if nothing changed."""
+    distribution = [1.0]
     for before, after in tables:
-        draws = _draws(before.k + after.k, before.n + after.n, after.n)
-        distribution = _sum_of(distribution, draws)
-        passed += after.k
-    return min(1.0, math.fsum(distribution[: passed + 1]))
+        distribution = _sum_of(distribution, _draws(before.k + after.k, before.n + after.n, after.n))
+    return distribution
 
 
 def _draws(passes: int, tries: int, drawn: int) -> list[float]:

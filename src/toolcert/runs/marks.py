@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
+from toolcert.core.findings import Severity
 from toolcert.core.records import Record
 from toolcert.core.values import Value
 from toolcert.core.verdict import is_allowed
+from toolcert.diagnose import kind_of
 from toolcert.runs.files import output_errors
 from toolcert.runs.writer import repair_tail
 
@@ -58,6 +62,54 @@ class Mark(Value):
     def excuses(self, code: str) -> bool:
         """Whether it speaks of this finding of a case that it covers."""
         return self.finding is None or is_allowed(code, (self.finding,))
+
+
+class MarkBook:
+    """Marks, found by the case that they speak of."""
+
+    def __init__(self, marks: Iterable[Mark] = ()) -> None:
+        self.marks = tuple(marks)
+        self._by_case: dict[str, list[Mark]] = {}
+        self._by_content: dict[str, list[Mark]] = {}
+        for mark in self.marks:
+            self._by_case.setdefault(mark.case, []).append(mark)
+            if mark.content:
+                self._by_content.setdefault(mark.content, []).append(mark)
+
+    def __bool__(self) -> bool:
+        return bool(self.marks)
+
+    def about(self, record: Record) -> list[Mark]:
+        """The marks that speak of this case."""
+        if not self.marks:
+            return []
+        found = list(self._by_case.get(record.case, ()))
+        if record.row is not None:
+            found += [mark for mark in self._by_content.get(record.row.content, ()) if mark not in found]
+        if record.probe is not None:
+            parts = record.case.split("/")
+            for end in range(1, len(parts)):
+                found += self._by_case.get("/".join(parts[:end]), ())
+        return found
+
+    def excused(self, record: Record) -> frozenset[str]:
+        """The codes of a case that marks excuse."""
+        marks = self.about(record)
+        return frozenset(code for code in record.codes if any(mark.excuses(code) for mark in marks)) if marks else _NONE
+
+    def explains(self, record: Record) -> bool:
+        """Whether marks excuse all that is wrong with a case that did not pass."""
+        if record.outcome not in (Outcome.FAILED, Outcome.UNSUPPORTED):
+            return False
+        marks = self.about(record)
+        if any(mark.finding is None for mark in marks):
+            return True
+        errors = [code for code in record.codes if marks and kind_of(code).severity is Severity.ERROR]
+        deciding = errors or record.codes
+        return bool(marks and deciding) and all(any(mark.excuses(code) for mark in marks) for code in deciding)
+
+
+_NONE: frozenset[str] = frozenset()
 
 
 def read_marks(path: Path) -> list[Mark]:

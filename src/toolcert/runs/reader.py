@@ -64,6 +64,14 @@ class RunReader:
                 yield offset, line
             offset += len(line)
 
+    def placed_heads(self) -> Iterator[tuple[int, Record]]:
+        """Every record that counts without its evidence, with the offset at which its line begins."""
+        offset = 0
+        for number, line in enumerate(whole_lines(self.path), 1):
+            if not self.marks[number - 1 : number].strip(b"\0"):
+                yield from ((offset, head) for head in self._decoded([(number, line)], decode_head))
+            offset += len(line)
+
     def heads(self, *, gone: bool = False) -> Iterator[Record]:
         """Every record that counts, without its evidence; with `gone` also those of rows that left the dataset."""
         return self._decoded(self._numbered(gone=gone), decode_head)
