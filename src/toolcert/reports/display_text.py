@@ -120,6 +120,13 @@ def speed_of(value: float | None) -> str:
     return NO_VALUE if value is None else f"{value:.1f}" if value < 10 else count(round(value))
 
 
+def dollars(cost: float | None) -> str:
+    """Cents as usual; more digits where there would only be zeros."""
+    if cost is None:
+        return NO_VALUE
+    return f"${cost:.2f}" if cost >= 0.01 or not cost else f"${cost:.2g}"
+
+
 def duration(value: float) -> str:
     """402 as `6 min 42 s`."""
     if value < 60:

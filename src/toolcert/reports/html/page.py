@@ -13,13 +13,13 @@ from markupsafe import Markup, escape
 
 from toolcert.core.findings import Severity
 from toolcert.diagnose import kind_of
-from toolcert.reports.display_text import count, duration, percent, plural, seconds, visible
+from toolcert.reports.display_text import count, dollars, duration, percent, plural, seconds, speed_of, visible
 from toolcert.reports.html import charts
 from toolcert.version import __version__
 
 STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "history", "compare", "phone", "print")
 """In this order: later sheets refine earlier ones."""
-SCRIPTS = ("theme", "copy", "sort", "filter", "more", "matrix", "days", "reveal")
+SCRIPTS = ("theme", "address", "copy", "sort", "more", "pages", "filter", "matrix", "days", "reveal")
 _CODE = Markup("<code>{}</code>")
 TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
 
@@ -49,7 +49,10 @@ def _environment() -> Environment:
         version=__version__,
     )
     environment.filters.update(
+        content=content,
         count=count,
+        dollars=dollars,
+        speed=speed_of,
         percent=percent,
         plural=plural,
         seconds=seconds,
@@ -64,6 +67,11 @@ def prose(sentence: str) -> Markup:
     """Our own sentences as markup; text between backticks becomes code."""
     pieces = sentence.split("`")
     return Markup("").join(_CODE.format(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
+
+
+def content(text: str) -> Markup:
+    """Text between two tags, where quotes need no escape: evidence is full of them."""
+    return Markup(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))  # noqa: S704 - escaped here
 
 
 def _policy(style: str, script: str) -> str:

@@ -8,8 +8,8 @@ from toolcert.core.findings import Severity
 from toolcert.probes.summary.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.console.style import SEVERITY_STYLES, STYLES, WHISKER_WIDTH, Glyphs, Line, Screen, axis, whisker
 from toolcert.reports.display_text import (
-    NO_VALUE,
     count,
+    dollars,
     duration,
     fit,
     plural,
@@ -23,10 +23,10 @@ from toolcert.reports.display_text import (
 from toolcert.reports.probe.phrases import (
     caveat_of,
     cost_of,
-    dollars,
     label_of,
     models_of,
     reproduce,
+    same_models,
     score_of,
     still_open,
     verdict_of,
@@ -157,7 +157,7 @@ def _timings(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
         line.append(f"  {seconds(first.p50):>9} {seconds(first.p95):>6}")
         line.append(f"  {seconds(call.p50):>8} {seconds(call.p95):>6} {seconds(call.p99):>6}  {speed_of(speed.p50):>5}")
         if priced:
-            line.append(f"  {NO_VALUE if model.usage.cost is None else dollars(model.usage.cost):>8}")
+            line.append(f"  {dollars(model.usage.cost):>8}")
         yield line
 
 
@@ -203,10 +203,7 @@ def _sum(summary: ProbeSummary) -> str:
 def vendors_side_by_side(summary: ProbeSummary, width: int = 80) -> Iterator[Line]:
     """One line per model that several endpoints serve, one column per endpoint; blocks of as many as fit."""
     names = [line.name for line in summary.endpoints]
-    by_model: dict[str, dict[str, ModelSummary]] = {}
-    for model in summary.models:
-        by_model.setdefault(model.model, {})[model.endpoint] = model
-    shared = {name: row for name, row in by_model.items() if len(row) > 1}
+    shared = {name: {model.endpoint: model for model in row} for name, row in same_models(summary).items()}
     if not shared:
         return
     cells = {name: [_standing(row.get(vendor)) for vendor in names] for name, row in shared.items()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -12,6 +13,7 @@ from markupsafe import Markup
 
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.core.verdict import Word
 from toolcert.diagnose import kind_of
@@ -24,19 +26,19 @@ from toolcert.probes.summary.scorecard import (
     ProbeSummary,
     Score,
 )
-from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
+from toolcert.reports.display_text import count, dollars, duration, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras, OwnWords
 from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.page import TONES, full_title, render
-from toolcert.reports.probe.capability_matrix import Matrix, matrix
+from toolcert.reports.probe.capability_matrix import CaseView, CellKey, Matrix, cell_cases, matrix
 from toolcert.reports.probe.phrases import (
     ROLES,
     caveat_of,
     cost_of,
-    dollars,
     errors_of,
     label_of,
     reproduce,
+    same_models,
     score_of,
     still_open,
     total_seconds,
@@ -77,7 +79,7 @@ def ranking_note(summary: ProbeSummary) -> str:
 def matrix_note(summary: ProbeSummary) -> str:
     """How to read the matrix."""
     size = f"{plural(len(summary.probes), 'probe')}, {plural(summary.iterations, 'run')} each."
-    return f"{size} Point at a cell, tap it, or move with the arrow keys for counts, interval and reason."
+    return f"{size} A cell opens the conversation behind it. Point at it, or move with the arrow keys, for the counts."
 
 
 def verdict_note(summary: ProbeSummary) -> str:
@@ -110,17 +112,32 @@ class CauseRow(Value):
     seen: str
     models: tuple[tuple[str, str], ...]
     """Label and address of each model that shows it."""
+    named: str
+    """The models in a few words, for the closed row."""
     affected: tuple[bool, ...]
     """For each model of the run, in order, whether it shows it."""
     where: str
     evidence: str
+    case: str
+    """Address of the whole conversation, where it is on the page."""
     curl: str
 
 
-def cause_rows(summary: ProbeSummary, addresses: dict[str, str], *, kept: bool = True) -> tuple[CauseRow, ...]:
+NAMED = 3
+"""Models named in a closed row."""
+
+
+def cause_rows(
+    summary: ProbeSummary, addresses: dict[str, str], cases: Mapping[CellKey, CaseView], *, kept: bool = True
+) -> tuple[CauseRow, ...]:
     """All causes, worst first as in the summary."""
     labels = [label_of(summary, model) for model in summary.models]
-    return tuple(_cause_row(summary, cause, addresses, labels, kept=kept) for cause in summary.causes)
+    shown = {case.key: case.anchor for case in cases.values()}
+    rows = (_cause_row(summary, cause, addresses, labels, kept=kept) for cause in summary.causes)
+    return tuple(
+        msgspec.structs.replace(row, case=shown.get(visible(cause.example.case), ""))
+        for row, cause in zip(rows, summary.causes, strict=True)
+    )
 
 
 def _cause_row(
@@ -141,11 +158,19 @@ def _cause_row(
         seen=f"{plural(cause.count, 'time')}, in probes {', '.join(cause.probes)}"
         + (f"; from it follows {', '.join(cause.follows)}" if cause.follows else ""),
         models=tuple((shorten(name, 80), addresses.get(name, "models")) for name in names),
+        named=_named(names),
         affected=tuple(label in hit for label in labels),
         where=visible(f"{example.case}, turn {example.turn + 1}"),
         evidence=shorten(visible(example.evidence), LONGEST_EVIDENCE),
+        case="",
         curl=_curl(summary, cause, kept=kept),
     )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    shown = ", ".join(shorten(name, 40) for name in names[:NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _curl(summary: ProbeSummary, cause: Cause, *, kept: bool) -> str:
@@ -170,6 +195,8 @@ class FaultRow(Value):
     words: str
     reason: str
     codes: tuple[str, ...]
+    case: str
+    """Address of a case that shows it, where it is on the page."""
 
 
 class ModelRow(Value):
@@ -200,6 +227,8 @@ class ModelRow(Value):
     works_by_group: tuple[tuple[str, str], ...]
     faults: tuple[FaultRow, ...]
     latency: tuple[Latency, ...]
+    timings: Timings
+    cost: float | None
     usage: str
 
 
@@ -214,14 +243,17 @@ def anchors(summary: ProbeSummary) -> dict[str, str]:
     return addresses
 
 
-def model_rows(summary: ProbeSummary, addresses: dict[str, str]) -> tuple[ModelRow, ...]:
+def model_rows(
+    summary: ProbeSummary, addresses: dict[str, str], cases: Mapping[CellKey, CaseView]
+) -> tuple[ModelRow, ...]:
     """All models, in the order of the summary."""
+    labels = [label_of(summary, model) for model in summary.models]
     return tuple(
-        _model_row(label_of(summary, model), model, addresses[label_of(summary, model)]) for model in summary.models
+        _model_row(label, model, addresses[label], cases) for label, model in zip(labels, summary.models, strict=True)
     )
 
 
-def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
+def _model_row(label: str, model: ModelSummary, anchor: str, cases: Mapping[CellKey, CaseView]) -> ModelRow:
     role, word = verdict_of(model)
     works = [cell for cell in model.cells if cell.state is CellState.PASSED]
     errors = errors_of(model)
@@ -246,8 +278,10 @@ def _model_row(label: str, model: ModelSummary, anchor: str) -> ModelRow:
         works=len(works),
         probes=len(model.cells),
         works_by_group=_by_group(works),
-        faults=tuple(_fault(cell) for cell in model.cells if cell.state is not CellState.PASSED),
+        faults=tuple(_fault(model, cell, cases) for cell in model.cells if cell.state is not CellState.PASSED),
         latency=tuple(line for line in model.latency if line.count),
+        timings=model.timings,
+        cost=model.usage.cost,
         usage=_usage(model),
     )
 
@@ -263,13 +297,15 @@ def _data(label: str, word: str, model: ModelSummary) -> Markup:
     return _DATA.format(shorten(label, LONGEST_LABEL).lower(), word, states, codes)
 
 
-def _fault(cell: Cell) -> FaultRow:
+def _fault(model: ModelSummary, cell: Cell, cases: Mapping[CellKey, CaseView]) -> FaultRow:
+    case = cases.get((model.endpoint, model.model, cell.probe))
     state = cell.state.value.replace("_", " ")
     return FaultRow(
         probe=cell.probe,
         words=f"{state} {cell.rate}" if cell.rate.n else state,
         reason=shorten(visible(cell.reason), LONGEST_REASON),
         codes=tuple(found.code for found in cell.findings),
+        case="" if case is None else case.anchor,
     )
 
 
@@ -301,6 +337,55 @@ _TITLES = {
 }
 
 
+class VendorRow(Value):
+    """One model at one of the endpoints that serve it."""
+
+    endpoint: str
+    model: ModelRow
+    differs: str
+    """The probes in which the endpoints differ, as they went here."""
+
+
+class SharedModel(Value):
+    """A model that several endpoints serve."""
+
+    name: str
+    rows: tuple[VendorRow, ...]
+
+
+def shared_models(summary: ProbeSummary, rows: Sequence[ModelRow]) -> tuple[SharedModel, ...]:
+    """The models that several endpoints serve, each at all of them; the best endpoint first."""
+    by_model = {(model.endpoint, model.model): (model, row) for model, row in zip(summary.models, rows, strict=True)}
+    return tuple(
+        _shared(name, [by_model[one.endpoint, one.model] for one in served])
+        for name, served in same_models(summary).items()
+    )
+
+
+def _shared(name: str, served: list[tuple[ModelSummary, ModelRow]]) -> SharedModel:
+    states = [{cell.probe: cell for cell in model.cells} for model, _ in served]
+    telling = [probe for probe in states[0] if len({cells[probe].state for cells in states if probe in cells}) > 1]
+    return SharedModel(
+        name=shorten(visible(name), LONGEST_LABEL),
+        rows=tuple(
+            VendorRow(endpoint=shorten(visible(model.endpoint), 60), model=row, differs=_differs(cells, telling))
+            for (model, row), cells in zip(served, states, strict=True)
+        ),
+    )
+
+
+def _differs(cells: Mapping[str, Cell], telling: Sequence[str]) -> str:
+    """What fails here and not everywhere."""
+    worse = [cells[probe] for probe in telling if probe in cells and cells[probe].state is not CellState.PASSED]
+    words = [f"{cell.probe} {cell.rate if cell.rate.n else cell.state.value.replace('_', ' ')}" for cell in worse]
+    more = len(words) - MOST_DIFFERENCES
+    shown = ", ".join(words[:MOST_DIFFERENCES])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+MOST_DIFFERENCES = 6
+
+
 class Standing(Value):
     """How many models have a verdict."""
 
@@ -323,6 +408,13 @@ class ProbePage(Value):
     facts: tuple[tuple[str, str], ...]
     models: tuple[ModelRow, ...]
     matrix: Matrix | None
+    cases: tuple[CaseView, ...]
+    shared: tuple[SharedModel, ...]
+    timed: bool
+    """Whether any model has timings."""
+    priced: bool
+    view: str
+    """The command that shows what the page has no room for; empty where the run is not kept."""
     causes: tuple[CauseRow, ...]
     states: tuple[str, ...]
     codes: tuple[str, ...]
@@ -350,7 +442,8 @@ def probe_html(summary: ProbeSummary, extras: Extras = NOTHING) -> str:
 def _page(summary: ProbeSummary, extras: Extras) -> ProbePage:
     addresses = anchors(summary)
     own = extras.own_words
-    rows = model_rows(summary, addresses)
+    cases = cell_cases(summary, extras.run, addresses)
+    rows = model_rows(summary, addresses, cases)
     if own is not None:
         rows = tuple(_in_own_words(row, model, own) for row, model in zip(rows, summary.models, strict=True))
     times = [
@@ -367,8 +460,13 @@ def _page(summary: ProbeSummary, extras: Extras) -> ProbePage:
         tally=_tally(rows),
         facts=facts(summary),
         models=rows,
-        matrix=matrix(summary) if len(summary.probes) > 1 else None,
-        causes=cause_rows(summary, addresses, kept=not extras.temporary),
+        matrix=matrix(summary, cases) if len(summary.probes) > 1 else None,
+        cases=tuple(cases.values()),
+        shared=shared_models(summary, rows),
+        timed=any(row.timings for row in rows),
+        priced=any(row.cost is not None for row in rows),
+        view=visible(f"toolcert view {shlex.quote(extras.run)}") if extras.run and not extras.temporary else "",
+        causes=cause_rows(summary, addresses, cases, kept=not extras.temporary),
         states=tuple(state.value for state in CellState),
         codes=tuple(sorted({cause.code for cause in summary.causes})),
         scale=LogScale.around(times),

@@ -21,7 +21,7 @@ from toolcert.probes.summary.scorecard import (
     ModelSummary,
     ProbeSummary,
 )
-from toolcert.reports.display_text import NO_VALUE, plural, visible
+from toolcert.reports.display_text import NO_VALUE, dollars, plural, visible
 from toolcert.runs.files import write_whole
 
 ROLES = {
@@ -82,11 +82,6 @@ def cost_of(summary: ProbeSummary) -> str:
     return dollars(cost) + (f" ({priced} of {plural(len(asked), 'model')} priced)" if priced < len(asked) else "")
 
 
-def dollars(cost: float) -> str:
-    """Cents as usual; more digits where there would only be zeros."""
-    return f"${cost:.2f}" if cost >= 0.01 or not cost else f"${cost:.2g}"
-
-
 _MOST_NAMES = 8
 """Most models named beside a finding; the page lists all."""
 
@@ -102,6 +97,23 @@ def models_of(summary: ProbeSummary, cause: Cause) -> str:
 def label_of(summary: ProbeSummary, model: ModelSummary) -> str:
     """The name of a model in tables."""
     return visible(model.model if len(summary.endpoints) < 2 else f"{model.endpoint}: {model.model}")
+
+
+def same_models(summary: ProbeSummary) -> dict[str, list[ModelSummary]]:
+    """The models that several endpoints serve, best first; ids are compared by their last part, in any case."""
+    served: dict[str, list[ModelSummary]] = {}
+    for model in summary.models:
+        served.setdefault(model.model.rpartition("/")[2].casefold(), []).append(model)
+    shared: dict[str, list[ModelSummary]] = {}
+    for models in served.values():
+        if len({model.endpoint for model in models}) == len(models) > 1:
+            shared[min((model.model for model in models), key=lambda name: (len(name), name))] = models
+            continue
+        by_id: dict[str, list[ModelSummary]] = {}  # an endpoint serves two of the name: only equal ids are the same
+        for model in models:
+            by_id.setdefault(model.model, []).append(model)
+        shared |= {name: alike for name, alike in by_id.items() if len({one.endpoint for one in alike}) > 1}
+    return shared
 
 
 def endpoint_of(summary: ProbeSummary, case: str) -> EndpointSpec:

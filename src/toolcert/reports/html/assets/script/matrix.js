@@ -57,6 +57,7 @@
     line("b", `${head.dataset.name || head.textContent.trim()}, ${cell.parentElement.cells[0].textContent.trim()}`);
     line("div", cell.querySelector(".hidden").textContent);
     line("div", cell.dataset.reason);
+    if (cell.querySelector("a")) line("div", "Click or press Enter for the conversation.");
     tip.hidden = false;
     const place = cell.getBoundingClientRect();
     const left = Math.max(8, Math.min(place.left + place.width / 2 - tip.offsetWidth / 2, innerWidth - tip.offsetWidth - 16));
@@ -73,6 +74,23 @@
   matrix.addEventListener("focusout", hide);
   matrix.closest(".scroll").addEventListener("scroll", hide);
 
+  // A conversation that is closed gives the focus back to its cell.
+  const leave = (event) => {
+    const open = event.target.closest(".case");
+    if (!open || (event.type === "keydown" ? event.key !== "Escape" : !event.target.closest("[data-close]"))) return;
+    event.preventDefault();
+    open.classList.remove("aimed");
+    location.hash = "capabilities";
+    const link = matrix.querySelector(`a[href="#${CSS.escape(open.id)}"]`);
+    const cell = link && link.closest("td");
+    if (!cell || cell.hidden) return;
+    matrix.querySelectorAll('td[tabindex="0"]').forEach((other) => { other.tabIndex = -1; });
+    cell.tabIndex = 0;
+    cell.focus();
+  };
+  document.addEventListener("click", leave);
+  document.addEventListener("keydown", leave);
+
   matrix.setAttribute("role", "grid");
   const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const neighbour = (cell, [across, down]) => {
@@ -85,6 +103,7 @@
   matrix.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
     const cell = cellOf(event);
+    if (cell && event.key === "Enter" && event.target === cell) { const link = cell.querySelector("a"); if (link) link.click(); }
     const step = steps[event.key];
     if (!cell || !step) return;
     event.preventDefault();
