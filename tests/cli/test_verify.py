@@ -89,6 +89,14 @@ def test_gates_decide_the_exit_code(tmp_path: Path, vendor: Vendor, gate: str, c
         assert "schema is 0.00 % (0/1), below 50 %." in result.stderr
 
 
+def test_a_call_in_the_text_is_counted_as_lost_for_its_tool(tmp_path: Path, vendor: Vendor) -> None:
+    rows = [row(n) | {"tools": [WEATHER, TIME]} for n in range(4)]
+    result = verify(vendor, write_rows(tmp_path / "d.jsonl", rows), "-q", "--json", "-", model="text-caller")
+    tools = {tool["name"]: tool for tool in json.loads(result.stdout)["summary"]["tools"]}
+    assert [tools[name]["lost"] for name in ("get_weather", "get_time")] == [4, 0]
+    assert tools["get_weather"]["called"] == 0
+
+
 @pytest.mark.parametrize(
     ("gate", "code", "said"),
     [

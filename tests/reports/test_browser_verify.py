@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from reports.verify_samples import write_verify_run
 from toolcert.comparison.result import Comparison
 from toolcert.reports.formats import Extras, render
 from toolcert.verification.summary.tally import summarise
@@ -28,24 +30,76 @@ def verify(verify_run: Path) -> str:
 
 
 @pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """1,000 rows, of which some 80 fail."""
+    return page_of(write_verify_run(tmp_path_factory.mktemp("many") / "run", rows=1000))
+
+
+@pytest.fixture(scope="module")
 def compare(comparison: Comparison) -> str:
     return str(render("compare", "html", comparison))
 
 
-def test_an_example_opens_to_request_and_answer(visit: Callable[..., Page], verify: str) -> None:
+def test_an_example_leads_to_request_and_answer(visit: Callable[..., Page], verify: str) -> None:
     page = visit(verify)
     cause = page.locator("#f-args\\.schema\\.required")
     cause.locator("summary").first.click()
-    cause.locator(".examples details summary").first.click()
-    expect(cause.get_by_label("Request of row").first).to_contain_text('"role": "user"')
-    expect(cause.get_by_label("Answer to row").first).to_contain_text('"tool_calls"')
+    cause.locator(".examples a").first.click()
+    row = page.locator(".failing > details[open]")
+    expect(row).to_be_in_viewport()
+    expect(row.get_by_label("Request of row").first).to_contain_text('"role": "user"')
+    expect(row.get_by_label("Answer to row").first).to_contain_text('"tool_calls"')
 
 
 def test_a_row_has_an_address(visit: Callable[..., Page], verify: str) -> None:
-    """A link to a row opens the cause it stands under, and the row."""
     page = visit(verify, at="#row-2")
     expect(page.locator("#row-2")).to_have_attribute("open", "")
     expect(page.get_by_label("Request of row 2", exact=True)).to_be_visible()
+
+
+def test_failing_rows_are_read_in_pages(visit: Callable[..., Page], many: str) -> None:
+    page = visit(many)
+    rows = page.locator(".failing > details:visible")
+    pager = page.get_by_role("group", name="Pages of rows")
+    expect(rows).to_have_count(25)
+    before = rows.first.get_attribute("id")
+    pager.get_by_role("button", name="Next").click()
+    expect(pager).to_contain_text("26 to 50 of")
+    assert rows.first.get_attribute("id") != before
+    pager.get_by_role("button", name="Previous").click()
+    assert rows.first.get_attribute("id") == before
+    expect(pager.get_by_role("button", name="Previous")).to_be_disabled()
+
+
+def test_a_search_looks_into_requests_and_answers_of_all_pages(visit: Callable[..., Page], many: str) -> None:
+    page = visit(many)
+    last = page.locator(".failing > details:has(.r-bad)").last.get_attribute("id") or ""
+    number = last.removeprefix("row-")
+    page.get_by_placeholder("Search in rows").fill(f"question {number}: ")
+    expect(page.locator(".failing > details:visible")).to_have_count(1)
+    expect(page.locator(f"#{last}")).to_be_visible()
+    assert page.evaluate("location.hash") == f"#?rows.text=question+{number}%3A"
+    expect(page.get_by_role("group", name="Pages of rows")).to_be_hidden()
+
+
+def test_a_link_turns_to_the_page_of_its_row(visit: Callable[..., Page], many: str) -> None:
+    last = re.findall(r'id="(row-\d+)"', many)[-1]
+    page = visit(many, at=f"#{last}")
+    expect(page.locator(f"#{last}")).to_be_in_viewport()
+    expect(page.locator(f"#{last}")).to_have_attribute("open", "")
+
+
+def test_a_finding_leads_to_all_of_its_rows(visit: Callable[..., Page], many: str) -> None:
+    page = visit(many)
+    cause = page.locator("#f-args\\.schema\\.required")
+    cause.locator("summary").click()
+    cause.get_by_role("link", name="rows on this page").click()
+    expect(page.locator("#row-browser select[name=finding]")).to_have_value("args.schema.required")
+    shown = page.locator(".failing > details:visible")
+    assert shown.count() > 5
+    assert set(shown.evaluate_all("rows => rows.map(r => r.dataset.fFinding.includes('args.schema.required'))")) == {
+        True
+    }
 
 
 def test_tools_are_limited_until_asked_for(visit: Callable[..., Page], verify: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from reports import verify_samples
 from reports.compare_samples import make_comparison
 from reports.hostile import HOSTILE
 from reports.samples import probe_summary
@@ -21,6 +22,7 @@ from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Comparison
 from toolcert.reports.display_text import visible
 from toolcert.reports.formats import Extras, Section, render
+from toolcert.reports.verify import row_evidence
 from toolcert.verification.summary.tally import summarise
 
 MEGABYTE = 1_000_000
@@ -134,13 +136,39 @@ def test_fifty_models_stay_under_a_megabyte() -> None:
     assert len(page.encode()) < MEGABYTE
 
 
-def test_two_thousand_rows_stay_under_a_megabyte(tmp_path: Path) -> None:
-    """With requests of 4 kB each; all figures are there, the rows are sampled."""
+def test_all_failing_rows_of_two_thousand_are_on_a_page_of_a_megabyte(tmp_path: Path) -> None:
+    """With requests of 4 kB each."""
     run = write_verify_run(tmp_path / "run", rows=2000, body_size=4000)
+    summary = summarise(run)
     page = verify_page(run)
     assert len(page.encode()) < MEGABYTE
     assert "2\u2009000" in page
-    assert page.count('id="row-') >= 10
+    assert page.count('id="row-') > summary.rows.failed > 100
+    assert "All of them, each with request and answer." in page
+
+
+def test_a_run_that_fails_everywhere_stays_under_three_megabytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first rows are there, some of them with request and answer, and the viewer is named for the rest."""
+    monkeypatch.setitem(verify_samples.FAULTS, "args.schema.required", 1.0)
+    monkeypatch.setattr(row_evidence, "MOST_ROWS", 400)
+    monkeypatch.setattr(row_evidence, "BUDGET", 200_000)
+    run = write_verify_run(tmp_path / "run", rows=600, body_size=4000)
+    page = verify_page(run)
+    assert len(page.encode()) < 200_000 + 500_000
+    assert 'id="row-400"' in page
+    assert 'id="row-599"' not in page
+    assert re.search("The first 400 of them, [0-9]+ with request and answer", page)
+    assert f"toolcert view {run}" in page
+
+
+def test_lost_calls_are_counted_for_their_tool(verify_run: Path) -> None:
+    summary = summarise(verify_run)
+    lost = [structs.replace(tool, lost=3 * (number == 0)) for number, tool in enumerate(summary.tools)]
+    page = str(render("verify", "html", structs.replace(summary, tools=tuple(lost))))
+    assert '<b class="t-bad">3</b>' in page
+    assert "no agent sees it" in page
 
 
 def test_rows_without_an_answer_and_rows_never_asked_are_two_things(tmp_path: Path) -> None:

@@ -407,7 +407,7 @@ def test_every_reader_counts_a_row_asked_again_once(tmp_path: Path, vendor: Vend
     assert [(one.outcome, facts.index) for one, facts in every_row(Extras(run=str(folder)))] == [
         (outcome, index) for index, outcome in expected
     ]
-    assert set(whole_rows(folder, range(10))) == {1, 2, 3, 4}
+    assert set(dict(whole_rows(folder, range(10)))) == {1, 2, 3, 4}
     packed = read_run(folder, "run")
     assert list(packed.columns.index) == [4, 1, 2, 3]
     numbers = [json.loads(packed.line(place))["row"]["index"] for place in range(4)]

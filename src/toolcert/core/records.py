@@ -72,6 +72,8 @@ class RowFacts(Value):
     """How many tools were offered."""
     offered: tuple[str, ...] = ()
     """Names of the offered tools; only the first few of a long list."""
+    lost: str | None = None
+    """The tool whose call was left in the text or lost, where that can be told."""
     turns: int = 0
     """Messages of the user."""
     streamed: bool = False

@@ -217,16 +217,16 @@ def _key(record: Record) -> CellKey:
 
 
 def _chosen(summary: ProbeSummary, reader: RunReader) -> dict[CellKey, str]:
-    """The case that shows each cell: an example of a finding, else one with the reason that is shown."""
-    reasons = {(m.endpoint, m.model, cell.probe): cell.reason for m in summary.models for cell in m.cells}
+    """The case that shows each cell: an example of a finding, else the first that fails."""
+    cells = {(model.endpoint, model.model, cell.probe) for model in summary.models for cell in model.cells}
     examples = {cause.example.case for cause in summary.causes}
-    best: dict[CellKey, tuple[tuple[int, bool, int], str]] = {}
+    best: dict[CellKey, tuple[tuple[int, int], str]] = {}
     for head in reader.heads():
         key = _key(head)
-        if head.probe is None or key not in reasons or head.outcome not in _TELLING or INTERNAL in head.codes:
+        if head.probe is None or key not in cells or head.outcome not in _TELLING or INTERNAL in head.codes:
             continue
         telling = -1 if head.case in examples else _TELLING.index(head.outcome)
-        place = (telling, head.reason != reasons[key], head.probe.iteration)
+        place = (telling, head.probe.iteration)
         if key not in best or place < best[key][0]:
             best[key] = (place, head.case)
     return {key: case for key, (_, case) in best.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import PurePath
 
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras
@@ -15,7 +17,14 @@ from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.charts.times import Form, Track
 from toolcert.reports.html.page import render
 from toolcert.reports.probe.phrases import ROLES
-from toolcert.reports.verify.row_evidence import DatasetView, FindingView, dataset_views, finding_views
+from toolcert.reports.verify.row_evidence import (
+    DatasetView,
+    FindingView,
+    RowView,
+    dataset_views,
+    finding_views,
+    row_views,
+)
 from toolcert.verification.summary.figures import Moment, SliceLine, Times, ToolLine, Traffic, VerifySummary
 
 SHOWN = 4
@@ -142,7 +151,7 @@ def _listed(counts: Mapping[str, int], noun: str = "") -> str:
 def rate_rows(summary: VerifySummary) -> tuple[RateRow, ...]:
     """Every rate that was measured."""
     rates = (
-        ("Sound", "no error of the vendor, and valid calls: decides the verdict", summary.sound),
+        ("Sound", "no error of the vendor, and valid calls: the rate of the headline", summary.sound),
         ("Valid, per answer", "all calls of the answer satisfy their schemas", summary.valid),
         ("Valid, per call", "each call on its own", summary.valid_calls),
         ("Called as expected", "of the rows that say whether they expect a call", summary.trigger),
@@ -170,6 +179,7 @@ class ToolRow(Value):
     rows: int
     called: int
     called_share: float | None
+    lost: int
     valid: Rate
     charted: bool
     p50: float | None
@@ -202,6 +212,7 @@ def _tool(tool: ToolLine, charted: bool) -> ToolRow:
         rows=tool.rows,
         called=tool.called,
         called_share=min(1.0, tool.called / tool.rows) if tool.rows else None,
+        lost=tool.lost,
         valid=tool.valid,
         charted=charted,
         p50=tool.p50,
@@ -291,11 +302,22 @@ class VerifyPage(Value):
     whole: int
     rates: tuple[RateRow, ...]
     findings: tuple[FindingView, ...]
+    rows: tuple[RowView, ...]
+    failed: int
+    rows_note: str
+    row_codes: tuple[str, ...]
+    row_tools: tuple[str, ...]
+    """Tools of the failing rows, for the filter."""
+    view: str
+    """The command that shows what the page has no room for."""
     dataset: tuple[DatasetView, ...]
     times: tuple[Times, ...]
     scale: LogScale
     course: RunCourse | None
+    timings: Timings
     tools: tuple[ToolRow, ...]
+    lost: bool
+    """Whether calls of known tools were lost."""
     slices: tuple[SliceGroup, ...]
     expects: bool
     tallies: tuple[Tally, ...]
@@ -308,6 +330,7 @@ def verify_html(summary: VerifySummary, extras: Extras = NOTHING) -> str:
 
 
 def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
+    rows = row_views(summary, extras)
     return VerifyPage(
         title=visible(f"{summary.model} at {summary.base_url or summary.endpoint}"),
         run=summary.run,
@@ -322,17 +345,39 @@ def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
         funnel=funnel(summary),
         whole=max(summary.rows.lines, 1),
         rates=rate_rows(summary),
-        findings=finding_views(summary, extras),
+        findings=finding_views(summary, rows),
+        rows=rows,
+        failed=summary.rows.failed,
+        rows_note=_rows_note(summary, rows),
+        row_codes=tuple(sorted({code for row in rows for code in row.codes})),
+        row_tools=tuple(sorted({name for row in rows for name in row.tool_names.split("|") if name})[:SHOWN_TOOLS]),
+        view=visible(f"toolcert view {shlex.quote(extras.run)}") if extras.run else "",
         dataset=dataset_views(summary),
         times=summary.times,
         scale=LogScale.around(value for line in summary.times for value in (line.p5, line.longest)),
         course=run_course(summary),
+        timings=summary.timings,
         tools=tool_rows(summary),
+        lost=any(tool.lost for tool in summary.tools),
         slices=slice_groups(summary),
         expects=summary.expects,
         tallies=_tallies(summary),
         threshold=summary.verdict.threshold,
     )
+
+
+SHOWN_TOOLS = 200
+"""Tools that can be chosen in the filter of rows; the text filter finds all."""
+
+
+def _rows_note(summary: VerifySummary, rows: tuple[RowView, ...]) -> str:
+    """How many of the failing rows are here, and how many of these with request and answer."""
+    failing = [row for row in rows if row.role == "bad"]
+    which = "All of them" if len(failing) >= summary.rows.failed else f"The first {count(len(failing))} of them"
+    opened = sum(row.shown is not None for row in failing)
+    if opened == len(failing):
+        return f"{which}, each with request and answer."
+    return f"{which}, {count(opened)} with request and answer."
 
 
 def _facts(summary: VerifySummary) -> tuple[tuple[str, str], ...]:

@@ -1,32 +1,31 @@
-"""Findings on the page, each with rows that show it: request and answer, cut where long."""
+"""Findings of a verify run on the page, and the rows behind them: request and answer, cut where long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import Reply
+from toolcert.core.cases import Outcome
+from toolcert.core.findings import DATASET
+from toolcert.core.records import Record, RowFacts
 from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import kind_of
-from toolcert.protocol.reply import read_reply
-from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
 from toolcert.reports.display_text import count, plural, shorten, visible
 from toolcert.reports.formats import Extras
+from toolcert.reports.html.evidence import answer_text, page_size, pretty
 from toolcert.reports.html.page import TONES, full_title
-from toolcert.reports.verify.rows import whole_rows
+from toolcert.reports.verify.rows import telling_rows, whole_rows
 from toolcert.verification.single_row import FoundRow
 from toolcert.verification.summary.figures import Example, FindingLine, VerifySummary
 
-LONGEST = 3000
-"""Characters of a request or an answer."""
-BUDGET = 450_000
-"""Characters of all evidence on a page: it must stay under a megabyte."""
+MOST_ROWS = 2000
+"""Failing rows on a page; the viewer shows all."""
+BUDGET = 1_000_000
+"""Bytes of all requests and answers on a page."""
+LONGEST_REASON = 240
+LONGEST_TOOL = 80
 
 
 class RowEvidence(Value):
@@ -38,33 +37,62 @@ class RowEvidence(Value):
 
     @property
     def size(self) -> int:
-        return len(self.request) + len(self.answer)
+        return page_size(self.request, self.answer) + 500
 
 
-def evidence(wanted: Iterable[int], extras: Extras) -> dict[int, RowEvidence]:
-    """Evidence for the wanted rows, the first ones first, as long as the page has room."""
-    ordered = list(dict.fromkeys(wanted))
-    if not extras.run or not ordered:
-        return {}
-    found = whole_rows(Path(extras.run), frozenset(ordered))
+class RowView(Value):
+    """One row that failed, or that shows a finding."""
+
+    index: int
+    role: str
+    tools: str
+    tool_names: str
+    """What the filter by tool looks at."""
+    codes: tuple[str, ...]
+    reason: str
+    shown: RowEvidence | None
+    """Request and answer, where the page has room."""
+
+
+def row_views(summary: VerifySummary, extras: Extras) -> tuple[RowView, ...]:
+    """Rows that failed, then the other examples of findings, by their line in the dataset."""
+    examples = list(dict.fromkeys(_example_rows(summary)))
+    found = telling_rows(extras, MOST_ROWS, frozenset(examples))
+    indices = {row.index for _, row in found}
+    texts = _evidence([row for row in examples if row in indices], indices, extras) if indices else {}
+    return tuple(_row(record, row, texts.get(row.index)) for record, row in found)
+
+
+def _example_rows(summary: VerifySummary) -> Iterator[int]:
+    """One example of each finding before a second of any: if the page runs full, every finding still has one."""
+    for turn in zip_longest(*([example.row for example in line.examples] for line in summary.vendor)):
+        yield from (row for row in turn if row is not None)
+
+
+def _evidence(first: Iterable[int], rows: Iterable[int], extras: Extras) -> dict[int, RowEvidence]:
+    """Requests and answers as long as the page has room: those of `first`, then by line."""
+    wanted = list(dict.fromkeys([*first, *sorted(rows)]))
+    made = {}
+    for index, found in whole_rows(Path(extras.run), frozenset(wanted)):
+        if (text := _made(found)) is not None:
+            made[index] = text
     shown: dict[int, RowEvidence] = {}
     room = BUDGET
-    for row in ordered:
-        made = _evidence(found[row]) if row in found else None
-        if made is not None and made.size <= room:
-            shown[row] = made
-            room -= made.size
+    for row in wanted:
+        if row in made and made[row].size <= room:
+            shown[row] = made[row]
+            room -= made[row].size
     return shown
 
 
-def _evidence(found: FoundRow) -> RowEvidence | None:
+def _made(found: FoundRow) -> RowEvidence | None:
     exchanges = found.record.detail.exchanges
     if not exchanges:
         return None
     exchange = exchanges[-1]
     return RowEvidence(
-        request=_pretty(_request(exchange.request.body, found)),
-        answer=_answer(exchange, found.replies[-1] if found.replies else None),
+        request=pretty(_request(exchange.request.body, found)),
+        answer=answer_text(exchange, found.replies[-1] if found.replies else None),
         status=_status(found),
     )
 
@@ -80,31 +108,6 @@ def _request(body: JsonObject, found: FoundRow) -> JsonObject:
     return {**body, "tools": [*kept, f"... and {plural(left_out, 'more tool')}"] if left_out else tools}
 
 
-def _answer(exchange: Exchange, kept: Reply | None) -> str:
-    if exchange.fault is not None:
-        status = "" if exchange.fault.status is None else f"HTTP {exchange.fault.status}: "
-        return _cut(visible(f"{status}{exchange.fault.message}"))
-    if exchange.cut is not None:
-        return _cut(visible(exchange.payload[:2000].decode("utf-8", "replace")))
-    if not exchange.event_stream and exchange.payload:
-        try:
-            return _pretty(msgspec.json.decode(exchange.payload))
-        except NOT_JSON:
-            return _cut(visible(exchange.payload.decode("utf-8", "replace")))
-    return _pretty(_assembled(kept or read_reply(exchange)))
-
-
-def _assembled(reply: Reply) -> JsonObject:
-    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
-    shown = {
-        "content": reply.content,
-        "reasoning": reply.reasoning,
-        "tool_calls": calls or None,
-        "finish_reason": reply.finish_reason,
-    }
-    return {name: value for name, value in shown.items() if value is not None}
-
-
 def _status(found: FoundRow) -> str:
     row = found.record.row
     if row is None or row.seconds is None:
@@ -112,21 +115,21 @@ def _status(found: FoundRow) -> str:
     return visible(f"{row.seconds:.2f} s, {plural(row.attempts, 'attempt')}, finish reason {row.finish}")
 
 
-def _pretty(value: Any) -> str:
-    text = msgspec.json.format(msgspec.json.encode(well_formed_throughout(value)), indent=2).decode("utf-8", "replace")
-    return _cut("\n".join(visible(line) for line in text.split("\n")))
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    return f"{text[:LONGEST]}\n… {plural(len(text) - LONGEST, 'character')} more: toolcert show"
+def _row(record: Record, row: RowFacts, shown: RowEvidence | None) -> RowView:
+    names = [visible(name) for name in dict.fromkeys(row.names or ((row.lost,) if row.lost else ()))]
+    codes = tuple(code for code in record.codes if not code.startswith(DATASET))
+    return RowView(
+        index=row.index,
+        role="bad" if record.outcome is Outcome.FAILED else "note",
+        tools=shorten(", ".join(names), LONGEST_TOOL),
+        tool_names="|".join(shorten(name, LONGEST_TOOL) for name in names[:8]),
+        codes=codes,
+        reason=shorten(visible(record.reason), LONGEST_REASON),
+        shown=shown,
+    )
 
 
 LONGEST_EVIDENCE = 400
-LONGEST_TOOL = 80
-CUT = 4
-"""A bar this many times longer than the next one is shortened, so that the others stay readable."""
 
 
 class ExampleView(Value):
@@ -135,10 +138,8 @@ class ExampleView(Value):
     row: int
     tool: str
     evidence: str
-    shown: RowEvidence | None
-    """Request and answer, where the page has room; a row is opened once on a page."""
-    elsewhere: bool
-    """Opened under an earlier finding."""
+    listed: bool
+    """Whether the row is on the page."""
 
 
 class FindingView(Value):
@@ -153,8 +154,10 @@ class FindingView(Value):
     remedy: str
     rows: int
     longest: int
-    cut: bool
+    """Rows of the most frequent finding: the end of the scale that all bars share."""
     examples: tuple[ExampleView, ...]
+    listed: int
+    """Rows on the page that show it."""
 
 
 class DatasetView(Value):
@@ -167,27 +170,19 @@ class DatasetView(Value):
     treated: str
 
 
-def finding_views(summary: VerifySummary, extras: Extras) -> tuple[FindingView, ...]:
+def finding_views(summary: VerifySummary, rows: Iterable[RowView]) -> tuple[FindingView, ...]:
     """All findings, worst first as in the summary."""
-    lines = summary.vendor
-    # One example of each finding before a second of any: if the page runs full, every finding still has one.
-    turns = zip_longest(*([example.row for example in line.examples] for line in lines))
-    texts = evidence((row for turn in turns for row in turn if row is not None), extras)
-    longest = _longest([line.rows for line in lines])
-    opened: set[int] = set()
-    return tuple(_view(line, longest, texts, opened) for line in lines)
+    listed: dict[str, set[int]] = {}
+    for row in rows:
+        for code in row.codes:
+            listed.setdefault(code, set()).add(row.index)
+    longest = max((line.rows for line in summary.vendor), default=1)
+    return tuple(_view(line, longest, listed) for line in summary.vendor)
 
 
-def _longest(rows: list[int]) -> int:
-    """The end of the scale: the longest bar, unless it is much longer than all others."""
-    ordered = sorted(rows, reverse=True)
-    if len(ordered) > 1 and ordered[0] > CUT * ordered[1]:
-        return ordered[1] * 2
-    return ordered[0] if ordered else 1
-
-
-def _view(line: FindingLine, longest: int, texts: dict[int, RowEvidence], opened: set[int]) -> FindingView:
+def _view(line: FindingLine, longest: int, listed: Mapping[str, set[int]]) -> FindingView:
     kind = kind_of(line.code)
+    on_page = listed.get(line.code, set())
     return FindingView(
         code=line.code,
         severity=line.severity.value,
@@ -198,22 +193,17 @@ def _view(line: FindingLine, longest: int, texts: dict[int, RowEvidence], opened
         remedy=kind.remedy,
         rows=line.rows,
         longest=longest,
-        cut=line.rows > longest,
-        examples=tuple(_example(example, texts, opened) for example in line.examples),
+        examples=tuple(_example(example, listed=example.row in on_page) for example in line.examples),
+        listed=len(on_page),
     )
 
 
-def _example(example: Example, texts: dict[int, RowEvidence], opened: set[int]) -> ExampleView:
-    again = example.row in opened
-    shown = None if again else texts.get(example.row)
-    if shown is not None:
-        opened.add(example.row)
+def _example(example: Example, *, listed: bool) -> ExampleView:
     return ExampleView(
         row=example.row,
         tool=shorten(visible(example.tool), LONGEST_TOOL),
         evidence=shorten(visible(example.evidence), LONGEST_EVIDENCE),
-        shown=shown,
-        elsewhere=again,
+        listed=listed,
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from heapq import nsmallest
 from pathlib import Path
 
 import msgspec
 
+from toolcert.core.cases import Outcome
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.replies import Reply
 from toolcert.reports.formats import Extras
@@ -32,10 +34,28 @@ def _records(run: Path, rules: Rules | None, adapter: str | None) -> Iterable[Re
     return (msgspec.structs.replace(one.record, detail=Detail()) for one in judged)
 
 
-def whole_rows(run: Path, wanted: Collection[int]) -> dict[int, FoundRow]:
-    """The wanted rows, by their line in the dataset, with request and answer."""
-    found = _whole_older(run, wanted) if is_older_results(run) else _whole(RunReader(run), wanted)
-    return dict(found)
+def telling_rows(extras: Extras, most: int, others: Collection[int]) -> list[tuple[Record, RowFacts]]:
+    """The first `most` rows that failed, then `others`, by their line in the dataset and without evidence."""
+    if not extras.run:
+        return []
+    shown: list[tuple[Record, RowFacts]] = []
+
+    def failing() -> Iterator[tuple[int, int, Record]]:
+        for number, record in enumerate(_records(Path(extras.run), extras.rules, extras.adapter)):
+            row = record.row
+            if row is not None and record.outcome is Outcome.FAILED:
+                yield row.index, number, record
+            elif row is not None and row.index in others:
+                shown.append((record, row))
+
+    # A bounded heap: memory does not grow with the run, however many rows fail.
+    failed = [(record, record.row) for _, _, record in nsmallest(most, failing()) if record.row is not None]
+    return failed + sorted(shown, key=lambda pair: pair[1].index)
+
+
+def whole_rows(run: Path, wanted: Collection[int]) -> Iterator[tuple[int, FoundRow]]:
+    """The wanted rows with request and answer, each with its line in the dataset, in the order of the log."""
+    return _whole_older(run, wanted) if is_older_results(run) else _whole(RunReader(run), wanted)
 
 
 def _whole_older(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, FoundRow]]:

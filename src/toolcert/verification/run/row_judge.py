@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.exchanges import Exchange, FaultKind
-from toolcert.core.findings import DATASET, Finding, Severity, codes_of
+from toolcert.core.findings import DATASET, LOST_CALLS, Finding, Severity, codes_of
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, RequestKind, named_functions
@@ -147,7 +147,10 @@ class RowJudge:
         if is_filtered(reply.finish_reason):
             outcome, reason = Outcome.NOT_MEASURED, "a content filter ended the answer"
         detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
-        return _record(row, _facts(row, exchange, reply, calls, met), outcome, reason, detail=detail, at=at)
+        facts = _facts(row, exchange, reply, calls, met)
+        if findings and not reply.called and (lost := _lost_tool(findings, exchange.request)):
+            facts = msgspec.structs.replace(facts, lost=lost)
+        return _record(row, facts, outcome, reason, detail=detail, at=at)
 
     def _offer(self, request: Request) -> Offer:
         """The compiled schemas of these tools; rows with the same tools share one list, so its identity is the key."""
@@ -261,6 +264,21 @@ def _facts(
         tags=row.tags,
         id=row.id,
     )
+
+
+def _lost_tool(findings: Iterable[Finding], request: Request) -> str | None:
+    """The tool of a call that was lost: the only one that was offered, or the first that the lost text names."""
+    lost = [finding for finding in findings if finding.code in LOST_CALLS]
+    names = [str(function["name"]) for function in named_functions(request.tools)] if lost else []
+    if len(names) == 1:
+        return names[0]
+    named = [
+        (place, -len(name), name)
+        for finding in lost
+        for name in names
+        if name and (place := finding.evidence.find(name)) >= 0
+    ]
+    return min(named)[2] if named else None
 
 
 def _offered(row: Row, request: Request) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Kind(NamedTuple):
     turns: int
     streamed: bool
     tags: tuple[str, ...]
+    lost: str | None
     codes: tuple[str, ...]
     passed: bool
 
@@ -161,10 +162,10 @@ OTHER_TOOLS = "(others)"
 
 
 class _Tool:
-    __slots__ = ("buckets", "called", "invalid", "offered", "seconds", "valid")
+    __slots__ = ("buckets", "called", "invalid", "lost", "offered", "seconds", "valid")
 
     def __init__(self) -> None:
-        self.offered = self.called = self.valid = self.invalid = 0
+        self.offered = self.called = self.valid = self.invalid = self.lost = 0
         self.buckets: Counter[str] = Counter()
         self.seconds: Quantiles | None = None
 
@@ -179,6 +180,8 @@ class ToolTallies:
         """Count what answered rows of one kind offered and called."""
         for name in kind.offered:
             self._tool(name).offered += rows
+        if kind.lost is not None:
+            self._tool(kind.lost).lost += rows
         called = set(kind.names)
         # If an answer calls several tools, it is unknown which of them a reason belongs to.
         buckets = kind.buckets if kind.valid is False and len(called) == 1 else ()
@@ -219,6 +222,7 @@ def _tool_line(name: str, tool: _Tool) -> ToolLine:
         name=name,
         rows=tool.offered,
         called=tool.called,
+        lost=tool.lost,
         valid=Rate(k=tool.valid, n=tool.valid + tool.invalid),
         p50=None if tool.seconds is None else tool.seconds.quantile(0.5),
         main=common[0][0] if common else "",

@@ -121,6 +121,8 @@ class ToolLine(Value):
     """Rows that called it."""
     valid: Rate
     """Of its calls, those that satisfy the schema."""
+    lost: int = 0
+    """Rows in which a call of it was left in the text or lost; counted since version 0.2."""
     p50: float | None = None
     main: str = ""
     """The most frequent reason of its invalid calls."""

@@ -96,13 +96,11 @@ def presence(affected: Sequence[bool], tone: str) -> Markup:
     return fixed(width, height, body, f"in {sum(affected)} of {len(affected)} models, by rank")
 
 
-def rows_bar(number: int, longest: int, tone: str, *, cut: bool = False) -> Markup:
-    """Rows with a finding, to the scale of the list; a bar that is too long is drawn with a gap."""
+def rows_bar(number: int, longest: int, tone: str) -> Markup:
+    """Rows with a finding, to the scale of the list, which begins at 0."""
     width, height = 130, 8
-    length = width if cut else max(2.0, width * number / max(1, longest))
+    length = max(1.0, width * number / max(1, longest))
     body = f'<path class="track thick" d="M0 4H{width}"/><path class="bar thick t-{tone}" d="M0 4H{length:.1f}"/>'
-    if cut:
-        body += f'<path class="gap" d="M{width - 18} 9l6-10"/>'
     return fixed(width, height, body, f"{number} rows")
 
 
