@@ -5,7 +5,8 @@
 >>> run.summary.headline
 
 `verify` replays a dataset, `compare` holds vendors against a baseline, `report` writes a finished run in any format,
-`load_run` reads one. The functions have the names of the commands, and those that take long have an async twin:
+`load_run` reads one, `Viewer` shows runs in the browser. The functions have the names of the commands, and those that
+take long have an async twin:
 `probe_async`, `verify_async`, `compare_async`, `models_async`.
 """
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from toolcert.verification.run.job import VerifyJob, VerifyRun
     from toolcert.verification.summary.figures import VerifySummary
     from toolcert.verification.verify_options import VerifyOptions
+    from toolcert.view.viewer import Viewer
 
 _HOMES = {
     "AttemptMade": "toolcert.core.events",
@@ -94,6 +96,7 @@ _HOMES = {
     "VerifyOptions": "toolcert.verification.verify_options",
     "VerifyRun": "toolcert.verification.run.job",
     "VerifySummary": "toolcert.verification.summary.figures",
+    "Viewer": "toolcert.view.viewer",
     "Word": "toolcert.core.verdict",
     "compare": "toolcert.api.compare",
     "compare_async": "toolcert.api.compare",
@@ -150,6 +153,7 @@ __all__ = [
     "VerifyOptions",
     "VerifyRun",
     "VerifySummary",
+    "Viewer",
     "Word",
     "__version__",
     "compare",

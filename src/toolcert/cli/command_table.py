@@ -36,6 +36,9 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "bless": Entry("toolcert.cli.commands.bless:bless", "Keep a run as a named baseline to compare with."),
         "report": Entry("toolcert.cli.commands.report:report", "Write reports about a finished run, in any format."),
         "show": Entry("toolcert.cli.commands.show:show", "Show one row of a run: request, answer, findings, curl."),
+        "view": Entry(
+            "toolcert.cli.commands.view:view", "Look at runs in the browser: live, searchable, case by case."
+        ),
         "dataset": Entry("toolcert.cli.commands.dataset:dataset", "Check or describe a dataset of requests."),
         "history": Entry(
             "toolcert.cli.commands.history:history", "What was measured before, what changed, what drifts."

@@ -38,12 +38,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = "\n".join(_asset(f"style/{name}.css") for name in STYLES)
-    script = '"use strict";\n' + "\n".join(_asset(f"script/{name}.js") for name in SCRIPTS)
+    style = style_sheet()
+    script = '"use strict";\n' + "\n".join(asset(f"script/{name}.js") for name in SCRIPTS)
     environment.globals.update(
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
-        symbols=Markup(_asset("symbols.svg")),  # noqa: S704 - our own file
+        symbols=Markup(asset("symbols.svg")),  # noqa: S704 - our own file
         policy=_policy(style, script),
         charts=charts,
         version=__version__,
@@ -86,7 +86,18 @@ def _digest(content: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
-def _asset(name: str) -> str:
+def style_sheet() -> str:
+    """The style of every page."""
+    return "\n".join(asset(f"style/{name}.css") for name in STYLES)
+
+
+def page_policy() -> str:
+    """The content-security policy of every page."""
+    return str(_environment().globals["policy"])
+
+
+def asset(name: str) -> str:
+    """The text of a file of ours."""
     return files("toolcert.reports.html").joinpath("assets", name).read_text("utf-8").strip()
 
 

@@ -341,7 +341,7 @@ def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
         headline=visible(summary.headline),
         lines=tuple(visible(line) for line in summary.lines),
         unfinished=summary.incomplete,
-        facts=_facts(summary),
+        facts=facts(summary),
         funnel=funnel(summary),
         whole=max(summary.rows.lines, 1),
         rates=rate_rows(summary),
@@ -380,7 +380,8 @@ def _rows_note(summary: VerifySummary, rows: tuple[RowView, ...]) -> str:
     return f"{which}, {count(opened)} with request and answer."
 
 
-def _facts(summary: VerifySummary) -> tuple[tuple[str, str], ...]:
+def facts(summary: VerifySummary) -> tuple[tuple[str, str], ...]:
+    """Name and value of each figure of the certificate."""
     traffic = summary.traffic
     dataset = summary.dataset
     measured = datetime.fromtimestamp(summary.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,184 @@
+// Every case of a run: a list that draws only what is in view, searched and counted by the server.
+import { append, button, count, el, fill, outcome, plural, seconds } from "./dom.js";
+import { address, after, get, quoted, state } from "./net.js";
+import { keyboard } from "./keys.js";
+
+const ROW = 34;
+const PAGE = 100;
+const MOST_PAGES = 40;
+const TALLEST = 8e6; // no browser draws a taller element whole; beyond it the scroll bar gets coarser
+const FACETS = [["outcome", "Outcome"], ["finding", "Finding"], ["probe", "Probe"], ["model", "Model"], ["tool", "Tool"], ["tag", "Tag"], ["finish", "Finish reason"], ["endpoint", "Endpoint"]];
+const ORDERS = [["", "As in the log"], ["-latency", "Slowest first"], ["latency", "Fastest first"], ["-first_token", "Slowest first token"], ["-tokens", "Most tokens out"], ["-tokens_in", "Most tokens in"], ["-attempts", "Most attempts"], ["outcome", "By outcome"], ["model", "By model"], ["-time", "Newest first"]];
+const SHOWN = 12;
+
+export function caseList(main, { run, go, job }) {
+  const base = `/runs/${encodeURIComponent(run)}`;
+  let total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
+  const output = el("output", { role: "status" });
+  const trouble = el("p.t-bad", { role: "alert" });
+  const search = el("input", { type: "search", name: "q", "aria-label": "Search cases", placeholder: "Words, or outcome:failed finding:args.schema latency>2" });
+  const order = el("select", { name: "sort", "aria-label": "Order" }, ORDERS.map(([value, text]) => el("option", { value }, text)));
+  const facets = el("div.facets", {});
+  const fold = el("details.facet-fold", {}, el("summary.button", {}, "Filters"), facets);
+  if (innerWidth > 720) fold.open = true;
+  const columns = job === "probe" ? ["Case", "Outcome", "Model", "Findings and reason", "Time, s", "Tokens"] : ["Row", "Outcome", "Tool", "Findings and reason", "Time, s", "Tokens"];
+  const head = el("div.vhead", { role: "row", "aria-rowindex": "1" }, columns.map((name, number) => el(`span${number > 3 ? ".num" : ""}`, { role: "columnheader" }, name)));
+  const space = el("div.vspace", { role: "presentation" });
+  const layer = el("div.vlayer", { role: "rowgroup" });
+  const view = el("div.vview", { tabindex: "0", role: "presentation" }, space, layer);
+  space.setAttribute("aria-hidden", "true");
+  const grid = el("div.vgrid", { role: "grid", "aria-label": "Cases", "aria-rowcount": "0" }, el("div", { role: "rowgroup" }, head), view);
+  const none = el("p.none", { role: "status" }, "No case fits this search.");
+  append(main, [el("section", { "aria-labelledby": "cases" },
+    el("div.heading", {}, el("h2", { id: "cases" }, "Cases"), el("p", {}, "Fields: outcome, finding, tool, tag, model, probe, finish, mark, row, latency, first_token, tokens, attempts; -finding:x leaves out.")),
+    el("form.controls", { role: "search", on: { submit: (event) => { event.preventDefault(); write(); } } }, el("label.whole.wide", {}, search), el("label", {}, "Order ", order), button("Reset", () => { search.value = ""; order.value = ""; write(); }), output),
+    trouble, el("div.browse", {}, fold, el("div", {}, grid, none)))]);
+
+  const asking = () => ({ q: search.value.trim(), sort: order.value });
+  const write = () => go(address(base, asking()), { replace: true });
+  search.addEventListener("input", after(150, write));
+  order.addEventListener("change", write);
+
+  /** The state of the address is the state of the list. */
+  function read() {
+    const { q = "", sort = "" } = state();
+    if (document.activeElement !== search) search.value = q;
+    order.value = sort;
+    restart();
+  }
+
+  function restart() {
+    generation += 1;
+    pages = new Map();
+    asked = new Set();
+    selected = 0;
+    view.scrollTop = 0;
+    load(0);
+    loadFacets();
+  }
+
+  async function load(page) {
+    if (asked.has(page)) return;
+    asked.add(page);
+    const mine = generation;
+    try {
+      const told = await get(`/api${base}/cases`, { ...asking(), start: page * PAGE, count: PAGE });
+      if (mine !== generation) return;
+      trouble.textContent = "";
+      pages.set(page, told.rows);
+      if (pages.size > MOST_PAGES) { const first = pages.keys().next().value; pages.delete(first); asked.delete(first); }
+      setTotal(told.total);
+      output.textContent = `${plural(total, "case")}${asking().q ? " found" : ""} in ${Math.max(1, Math.round(told.took * 1000))} ms`;
+      draw();
+    } catch (error) {
+      asked.delete(page);
+      if (mine === generation) trouble.textContent = error.message;
+    }
+  }
+
+  function setTotal(number) {
+    total = number;
+    space.style.height = `${Math.min(total * ROW, TALLEST)}px`;
+    view.style.height = `${Math.min(Math.max(total, 1) * ROW, Math.max(320, innerHeight - 240))}px`;
+    grid.setAttribute("aria-rowcount", total + 1);
+    grid.hidden = total === 0;
+    none.classList.toggle("shown", total === 0);
+  }
+
+  // Where the list is taller than an element can be, a step of the scroll bar is more than one pixel of it.
+  const room = () => Math.max(1, space.offsetHeight - view.clientHeight);
+  const hidden = () => Math.max(0, total * ROW - view.clientHeight);
+  const offset = () => (total * ROW <= TALLEST ? view.scrollTop : (view.scrollTop / room()) * hidden());
+
+  function draw() {
+    const top = offset();
+    const first = Math.max(0, Math.floor(top / ROW) - 4);
+    const last = Math.min(total, Math.ceil((top + view.clientHeight) / ROW) + 4);
+    for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(first, last - 1) / PAGE); page += 1) if (total) load(page);
+    const rows = [];
+    for (let at = first; at < last; at += 1) {
+      const one = pages.get(Math.floor(at / PAGE))?.[at % PAGE];
+      const row = one ? drawn(one, at) : el("div.vrow", { role: "row", "aria-rowindex": at + 2 }, el("span", { role: "gridcell" }, "…"));
+      row.style.transform = `translateY(${at * ROW - top + view.scrollTop}px)`;
+      rows.push(row);
+    }
+    layer.replaceChildren(...rows);
+    const active = layer.querySelector(".selected");
+    if (active) view.setAttribute("aria-activedescendant", active.id); else view.removeAttribute("aria-activedescendant");
+  }
+
+  function drawn(one, at) {
+    const codes = one.codes ? one.codes.split("\n") : [];
+    const tools = one.tools ? one.tools.split("\n") : [];
+    const cell = (child, style = "") => el(`span${style}`, { role: "gridcell" }, child);
+    const row = el("div.vrow", { role: "row", id: `case-${at}`, "aria-rowindex": at + 2, "aria-selected": at === selected ? "true" : "false", on: { click: () => open(at) } },
+      cell(el("a.plain", { href: href(one), tabindex: "-1" }, one.probe ? `${one.probe} ${one.iteration}` : `${one.place}${one.name ? ` ${one.name}` : ""}`), ".vname"),
+      cell(outcome(one.outcome)),
+      cell(el("code", {}, one.probe ? one.model : tools.join(", ") || "–"), ".cut"),
+      cell([one.marks.map((kind) => el("span.mark-sign", {}, kind)), codes.map((code) => el("code.tag", {}, code)), " ", one.reason], ".cut.quiet"),
+      cell(seconds(one.seconds), ".num"),
+      cell(one.tokens_out === null ? "–" : count(one.tokens_out), ".num"));
+    if (at === selected) row.classList.add("selected");
+    return row;
+  }
+
+  const href = (one) => address(base, { ...asking(), case: one.key });
+  function open(at) {
+    const one = pages.get(Math.floor(at / PAGE))?.[at % PAGE];
+    if (one) go(href(one));
+  }
+
+  function select(at) {
+    selected = Math.max(0, Math.min(total - 1, at));
+    const top = offset(), y = selected * ROW;
+    if (y < top) move(y); else if (y + ROW > top + view.clientHeight) move(y + ROW - view.clientHeight);
+    draw();
+  }
+  const move = (y) => { view.scrollTop = total * ROW <= TALLEST ? y : (y / Math.max(1, hidden())) * room(); };
+
+  view.addEventListener("scroll", () => requestAnimationFrame(draw));
+  addEventListener("resize", resized);
+  function resized() { setTotal(total); draw(); }
+
+  async function loadFacets() {
+    const mine = generation;
+    try {
+      const told = await get(`/api${base}/facets`, { q: asking().q });
+      if (mine === generation) fill(facets, FACETS.map(([field, title]) => facet(field, title, told.facets[field] || [])));
+    } catch { /* the list says what is wrong */ }
+  }
+
+  function facet(field, title, values) {
+    if (!values.length || (values.length === 1 && !["outcome", "finding"].includes(field) && !search.value.includes(`${field}:`))) return null;
+    const line = ([value, number]) => {
+      const word = quoted(field, value);
+      const on = search.value.includes(word);
+      return el("li", {}, el("button.facet", { type: "button", "aria-pressed": String(on), title: value, on: { click: () => toggle(word, on) } }, el("span.cut", {}, value.replace(/^not_measured$/, "not measured")), el("span.faint", {}, count(number))));
+    };
+    const rest = values.slice(SHOWN);
+    return el("div.facet-group", {}, el("h3", {}, title), el("ul", {}, values.slice(0, SHOWN).map(line)),
+      rest.length ? el("details", {}, el("summary.label", {}, `${rest.length} more`), el("ul", {}, rest.map(line))) : null);
+  }
+
+  function toggle(word, on) {
+    search.value = (on ? search.value.replace(word, "") : `${search.value} ${word}`).replace(/\s+/g, " ").trim();
+    write();
+  }
+
+  keyboard.add({
+    j: ["next case", () => select(selected + 1)], k: ["case before", () => select(selected - 1)],
+    ArrowDown: ["next case", () => select(selected + 1)], ArrowUp: ["case before", () => select(selected - 1)],
+    PageDown: ["a page down", () => select(selected + 15)], PageUp: ["a page up", () => select(selected - 15)],
+    Home: ["first case", () => select(0)], End: ["last case", () => select(total - 1)],
+    Enter: ["open the case", () => open(selected)],
+    "/": ["search", () => { search.focus(); search.select(); }],
+    Escape: ["back to the runs", () => go("/")],
+  });
+  addEventListener("filters", read);
+  read();
+  return {
+    /** The log has grown: what is shown stays where it is. */
+    grown() { const page = Math.floor(total / PAGE); asked.delete(page); for (const one of [...asked]) if (asking().q || asking().sort) asked.delete(one); load(asking().q || asking().sort ? Math.floor(offset() / ROW / PAGE) : page); loadFacets(); },
+    close() { removeEventListener("filters", read); removeEventListener("resize", resized); },
+  };
+}

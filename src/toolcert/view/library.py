@@ -1,0 +1,273 @@
+"""The runs that a viewer shows: found below its places, watched as they grow, read in the background."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from sqlite3 import DatabaseError
+
+import msgspec
+
+from toolcert.core.errors import InputError, ToolcertError
+from toolcert.core.manifest import Manifest
+from toolcert.core.values import Value
+from toolcert.runs.files import write_whole
+from toolcert.runs.location import RunState
+from toolcert.runs.reader import is_run, read_manifest
+from toolcert.runs.writer import MANIFEST, RECORDS, is_held
+from toolcert.version import __version__
+from toolcert.view.case_index import CaseIndex, IndexState
+from toolcert.view.run_card import Prices, RunCard, run_card
+
+SCAN_SECONDS = 1.0
+QUIET_SECONDS = 20.0
+"""An unfinished log that does not grow for so long may belong to a dead run: its lock tells."""
+WANTED_SECONDS = 120.0
+"""How long a run that somebody looked at comes before the others."""
+LARGE = 64 << 20
+"""Bytes of a log that is read only when somebody opens the run."""
+CARD_EVERY = 8
+"""A growing run is summed up again when so many times the time has passed that the last summing took."""
+_CACHE = "reading"
+"""The trouble that is no folder's own."""
+_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}", re.ASCII)
+
+
+class Seen(Value):
+    """What tells without reading whether a run has changed."""
+
+    manifest: tuple[int, int] = (0, 0)
+    size: int = 0
+    changed: float = 0.0
+
+
+class CardFile(Value):
+    """A card as it is kept, with what it was made from."""
+
+    toolcert: str
+    size: int
+    manifest: tuple[int, int]
+    prices: str
+    seconds: float
+    card: RunCard
+
+
+class ViewedRun:
+    """One run: its manifest, its index, and its card once that is made."""
+
+    def __init__(self, name: str, folder: Path, cache: Path, prices: Prices) -> None:
+        self.name = name
+        self.folder = folder
+        self.index = CaseIndex(folder, cache)
+        self.manifest: Manifest = read_manifest(folder)
+        self.seen = _seen(folder)
+        self.progress = IndexState()
+        self.card: CardFile | None = None
+        self.trouble = ""
+        """Why there is no card, in words."""
+        self.wanted = 0.0
+        self.pending = True
+        """Whether the index has not taken in the whole log yet."""
+        self._prices = prices
+        self._price_digest = hashlib.sha256(repr(sorted(prices.items())).encode()).hexdigest()
+        self._tried: Seen | None = None
+        self._made = 0.0
+        self._card_path = self.index.path.with_suffix(".json")
+        self._load_card()
+
+    @property
+    def state(self) -> RunState:
+        if self.manifest.finished_at is not None:
+            return RunState.INTERRUPTED if self.manifest.interrupted else RunState.FINISHED
+        if time.time() - self.seen.changed < QUIET_SECONDS or is_held(self.folder):
+            return RunState.RUNNING
+        return RunState.INTERRUPTED
+
+    def look(self) -> bool:
+        """Whether it changed since the last look."""
+        seen = _seen(self.folder)
+        if seen == self.seen:
+            return False
+        if seen.manifest != self.seen.manifest:
+            self.manifest = read_manifest(self.folder)
+        self.seen, self.pending = seen, True
+        return True
+
+    def card_is_due(self) -> bool:
+        """Whether the card is missing or speaks of an earlier log; that of a growing run is made again now and then."""
+        card = self.card
+        if self._tried == self.seen or (card and (card.size, card.manifest) == (self.seen.size, self.seen.manifest)):
+            return False
+        rest = CARD_EVERY * card.seconds if card else 0.0
+        return self.state is not RunState.RUNNING or time.monotonic() - self._made > max(1.0, rest)
+
+    def make_card(self) -> None:
+        """Sum up the log, and keep the result for the next viewer."""
+        seen = self._tried = self.seen
+        begun = self._made = time.monotonic()
+        try:
+            made = run_card(self.folder, self.manifest, self._prices)
+        except ToolcertError as error:
+            self.trouble = str(error)
+            return
+        self.trouble = ""
+        self.card = CardFile(
+            toolcert=__version__,
+            size=seen.size,
+            manifest=seen.manifest,
+            prices=self._price_digest,
+            seconds=time.monotonic() - begun,
+            card=made,
+        )
+        write_whole(self._card_path, [msgspec.json.encode(self.card)])
+
+    def _load_card(self) -> None:
+        try:
+            kept = msgspec.json.decode(self._card_path.read_bytes(), type=CardFile)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return
+        if (kept.toolcert, kept.prices) == (__version__, self._price_digest):
+            self.card = kept
+
+
+def _seen(folder: Path) -> Seen:
+    manifest = (folder / MANIFEST).stat()
+    try:
+        log = (folder / RECORDS).stat()
+    except FileNotFoundError:
+        return Seen(manifest=(manifest.st_mtime_ns, manifest.st_size), changed=manifest.st_mtime)
+    return Seen(manifest=(manifest.st_mtime_ns, manifest.st_size), size=log.st_size, changed=log.st_mtime)
+
+
+class Library:
+    """All runs below some folders. A thread of its own looks for changes and reads what is new."""
+
+    def __init__(self, places: Sequence[Path], cache: Path, prices: Prices) -> None:
+        self.places = tuple(places)
+        self.runs: dict[str, ViewedRun] = {}
+        self.troubles: dict[str, str] = {}
+        """Folders that cannot be shown, with the reason."""
+        self.on_change: Callable[[str], None] = lambda _: None
+        """Called from the thread with the name of a run that changed, or an empty text for the list."""
+        self._cache = cache
+        self._prices = prices
+        self._names: dict[Path, str] = {}
+        self._ended = threading.Event()
+        self._awake = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="toolcert-library", daemon=True)
+
+    def start(self) -> None:
+        self.scan()
+        self._thread.start()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._awake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    def newest_first(self) -> list[ViewedRun]:
+        return sorted(self.runs.values(), key=lambda run: (run.manifest.started_at, run.name), reverse=True)
+
+    def want(self, name: str) -> ViewedRun:
+        """The run, which from now on is read before others."""
+        run = self.runs.get(name)
+        if run is None:
+            raise InputError(f"there is no run {name} here.", remedy="Go back to the list of runs.")
+        if time.monotonic() - run.wanted > 1:
+            run.wanted = time.monotonic()
+            self._awake.set()
+        return run
+
+    def scan(self) -> bool:
+        """Look for runs that came, went or grew; whether the list changed."""
+        found = list(dict.fromkeys(folder.resolve() for place in self.places for folder in run_folders(place)))
+        gone = [name for name, run in self.runs.items() if run.folder not in found]
+        for name in gone:
+            del self.runs[name]
+        new = [folder for folder in found if folder not in {run.folder for run in self.runs.values()}]
+        came = [folder for folder in new if self._enter(folder)]
+        for run in list(self.runs.values()):
+            try:
+                changed = run.look()
+            except (ToolcertError, OSError):
+                continue  # a manifest that is being replaced, or a folder that is being deleted: the next look tells
+            if changed:
+                self.on_change(run.name)
+        return bool(gone or came)
+
+    def _enter(self, folder: Path) -> bool:
+        try:
+            run = ViewedRun(self._name(folder), folder, self._cache, self._prices)
+        except (ToolcertError, OSError) as error:
+            self.troubles[str(folder)] = str(error)
+            return False
+        self.troubles.pop(str(folder), None)
+        self.runs[run.name] = run
+        return True
+
+    def _name(self, folder: Path) -> str:
+        """The id of the run where that can stand in an address and is free; otherwise one made from the path."""
+        run = read_manifest(folder).run
+        digest = hashlib.sha256(str(folder).encode("utf-8", "surrogateescape")).hexdigest()
+        fits = _NAME.fullmatch(run) is not None and run not in self.runs
+        return self._names.setdefault(folder, run if fits else f"run-{digest[:16]}")
+
+    def _work(self) -> None:
+        while not self._ended.is_set():
+            busy = False
+            try:
+                if self.scan():
+                    self.on_change("")
+                busy = self._read_some()
+                self.troubles.pop(_CACHE, None)
+            except (
+                OSError,
+                DatabaseError,
+                ToolcertError,
+            ) as error:  # the cache is full, or a folder is gone: try again
+                self.troubles[_CACHE] = str(error)
+            if not busy:
+                self._awake.wait(SCAN_SECONDS)
+                self._awake.clear()
+
+    def _read_some(self) -> bool:
+        """Work for a moment on the run that matters most; whether there is more to do."""
+        now = time.monotonic()
+        runs = sorted(self.newest_first(), key=lambda run: run.wanted, reverse=True)
+        for run in runs:
+            wanted = now - run.wanted < WANTED_SECONDS and run.wanted > 0
+            if run.seen.size > LARGE and not wanted:
+                continue
+            if run.pending:
+                run.pending = run.index.grow() or run.seen != _seen(run.folder)
+                state = run.index.state()
+                if state != run.progress:
+                    run.progress = state
+                    self.on_change(run.name)
+                if run.pending:
+                    return True
+            if run.card_is_due():
+                run.make_card()
+                self.on_change(run.name)
+                return True
+        return False
+
+
+def run_folders(place: Path, depth: int = 2) -> Iterator[Path]:
+    """The run at `place`, or the runs in the folders below it."""
+    if is_run(place):
+        yield place
+        return
+    if depth == 0:
+        return
+    try:
+        below = sorted(entry for entry in place.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    except OSError:
+        return
+    for entry in below:
+        yield from run_folders(entry, depth - 1)

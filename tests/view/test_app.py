@@ -1,0 +1,167 @@
+"""What the viewer tells the browser, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from toolcert.runs.marks import MARKS, read_marks
+from toolcert.view.viewer import Viewer
+from view.conftest import Client
+
+RUN = "/api/runs/c41e88d0"
+
+
+def read(client: Client, path: str = RUN) -> Any:
+    """The run once its certificate is made and its log is searchable."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        told = client.ask(path).json
+        if told["card"] and told["index"]["searchable"] == told["size"]:
+            return told
+        time.sleep(0.05)
+    raise AssertionError(told)
+
+
+@pytest.fixture
+def client(viewed: Callable[..., Viewer], small_run: Path) -> Client:
+    return Client(viewed(small_run.parent)).let_in()
+
+
+def test_the_list_of_runs_has_verdict_target_suite_and_counts(client: Client) -> None:
+    read(client)
+    [run] = client.ask("/api/runs").json["runs"]
+    assert (run["job"], run["models"], run["endpoints"]) == ("verify", ["corvid-120b"], ["vendor"])
+    assert run["suite"].endswith("requests.jsonl")
+    assert run["index"]["cases"] == 120
+    assert run["word"] == "fails"
+
+
+def test_the_certificate_is_that_of_the_page(client: Client) -> None:
+    card = read(client)["card"]
+    page = client.ask("/runs/c41e88d0/report").body.decode()
+    assert card["headline"] in page
+    assert all(value in page for _, value in card["facts"])
+
+
+def test_cases_are_searched_sorted_and_windowed(client: Client) -> None:
+    read(client)
+    told = client.ask(f"{RUN}/cases?q=outcome%3Afailed&sort=-latency&count=3").json
+    assert len(told["rows"]) == 3
+    assert told["total"] > 3
+    assert told["rows"][0]["seconds"] >= told["rows"][1]["seconds"]
+    around = client.ask(f"{RUN}/cases?case=row-60&count=7").json
+    assert around["rows"][around["place"] - around["start"]]["key"] == "row-60"
+
+
+@pytest.mark.parametrize("query", ["sort=nothing", "q=latency%3Esoon", "q=" + "x" * 3000])
+def test_a_wrong_question_gets_a_sentence(client: Client, query: str) -> None:
+    answer = client.ask(f"{RUN}/cases?{query}")
+    assert answer.status == 400
+    assert answer.json["error"]
+
+
+def test_what_is_not_there_gets_a_sentence(client: Client) -> None:
+    for path in ("/api/runs/none", f"{RUN}/case?key=none", f"{RUN}/case"):
+        answer = client.ask(path)
+        assert answer.status == 404
+        assert answer.json["error"].endswith(".")
+
+
+def test_a_case_shows_conversation_wire_and_judgement(client: Client) -> None:
+    read(client)
+    case = client.ask(f"{RUN}/case?key=row-2").json
+    [turn] = case["turns"]
+    assert turn["messages"][0]["text"].startswith("Question 2:")
+    assert turn["answer"]["calls"][0]["arguments"] == '{\n  "a": 1\n}'
+    assert turn["wire"]["curl"].startswith("curl -sS")
+    assert [step["title"] for step in case["steps"]] == ["Transport", "Reading", "Calls", "Checks", "Outcome"]
+    assert case["findings"][0]["code"] == "args.schema.required"
+    assert case["findings"][0]["remedy"]
+
+
+def test_the_line_of_a_case_is_given_to_save_and_not_to_show(client: Client) -> None:
+    read(client)
+    answer = client.ask(f"{RUN}/line?key=row-2")
+    assert json.loads(answer.body)["case"] == "row-2"
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert answer.headers["content-type"] == "application/octet-stream"
+
+
+def test_a_mark_is_kept_beside_the_run_and_found_again(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(small_run, tmp_path / "marked")
+    client = Client(viewed(folder)).let_in()
+    read(client)
+    mark = {"case": "row-2", "kind": "known", "finding": "args.schema.required", "note": "<b>asked</b> \u202e"}
+    assert client.post(f"{RUN}/marks", mark).status == 201
+    [kept] = read_marks(folder / MARKS)
+    assert (kept.case, kept.kind, kept.finding, kept.note) == tuple(mark.values())
+    assert kept.content
+    assert client.ask(f"{RUN}/case?key=row-2").json["marks"][0]["note"] == mark["note"]
+    assert [row["key"] for row in client.ask(f"{RUN}/cases?q=mark%3Aknown").json["rows"]] == ["row-2"]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [{}, {"case": "row-2"}, {"case": "row-2", "kind": "fine"}, {"case": "row-2", "kind": "known", "finding": "no.such"},
+     {"case": "row-2", "kind": "known", "note": "x" * 5000}, [], "x"],
+)  # fmt: skip
+def test_what_is_no_mark_is_refused(client: Client, small_run: Path, mark: Any) -> None:
+    read(client)
+    assert client.post(f"{RUN}/marks", mark).status == 400
+    assert client.post(f"{RUN}/marks", {"case": "none", "kind": "known"}).status == 404
+    assert not (small_run / MARKS).exists()
+
+
+def test_a_search_goes_through_the_cases_of_all_runs(client: Client) -> None:
+    read(client)
+    [hit] = client.ask("/api/search?q=%22Question+77%22").json["hits"]
+    assert (hit["run"], hit["cases"], hit["first"][0]["key"]) == ("c41e88d0", 1, "row-77")
+
+
+def test_runs_with_the_same_id_have_addresses_of_their_own(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(small_run, tmp_path / "runs" / name)
+    names = [run["run"] for run in Client(viewed(tmp_path / "runs")).let_in().ask("/api/runs").json["runs"]]
+    assert len(set(names)) == 2
+
+
+def test_an_id_that_could_not_stand_in_an_address_is_replaced(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(small_run, tmp_path / "runs" / "odd")
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"run": "../<script>"}))
+    [run] = Client(viewed(tmp_path / "runs")).let_in().ask("/api/runs").json["runs"]
+    assert run["run"].startswith("run-")
+
+
+def test_a_folder_that_is_no_run_is_told_and_the_others_are_shown(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(small_run, tmp_path / "runs" / "good")
+    (tmp_path / "runs" / "bad").mkdir()
+    (tmp_path / "runs" / "bad" / "manifest.json").write_text("{")
+    told = Client(viewed(tmp_path / "runs")).let_in().ask("/api/runs").json
+    assert len(told["runs"]) == 1
+    assert "damaged" in told["troubles"][0]["why"]
+
+
+def test_a_case_with_hostile_text_comes_as_ascii(viewed: Callable[..., Viewer], hostile_run: Path) -> None:
+    client = Client(viewed(hostile_run)).let_in()
+    read(client)
+    answer = client.ask(f"{RUN}/case?key={quote('row-2')}")
+    assert answer.body.isascii()
+    assert "<script>" in answer.json["model"]
+    assert answer.headers["content-type"].startswith("application/json")
