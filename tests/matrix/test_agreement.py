@@ -29,8 +29,6 @@ PROBES = {
     "stream": ["stream_twin"],
 }
 """What must be asked for faults that the suite agent does not come across."""
-OPTIONS = {"call.duplicate": ":ids"}
-"""The question holds a number, which could ask for the same call twice; with one id it cannot."""
 
 
 def rows(situation: Situation, number: int) -> Iterator[dict[str, Any]]:
@@ -71,7 +69,7 @@ async def probed(vendor: Vendor, model: str, code: str) -> Verdict:
     ],
 )
 async def test_both_are_on_the_same_side(fault: Fault, tmp_path: Path) -> None:
-    model = fault.model + OPTIONS.get(fault.code, "")
+    model = fault.model
     with Vendor(models=[model], seed=1) as vendor:
         asked = await probed(vendor, model, fault.code)
         replayed = await in_thread(vendor, model, fault, tmp_path)

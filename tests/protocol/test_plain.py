@@ -149,7 +149,7 @@ def test_lone_surrogates_are_replaced_and_said() -> None:
 
 def test_a_byte_order_mark_is_read_over_and_said() -> None:
     reply = plain(b"\xef\xbb\xbf" + json.dumps(body()).encode())
-    assert (reply.content, codes(reply)) == ("hi", ["envelope.not_openai"])
+    assert (reply.content, codes(reply)) == ("hi", ["envelope.byte_order_mark"])
 
 
 def test_nesting_that_only_the_lenient_parser_bears_is_unreadable() -> None:

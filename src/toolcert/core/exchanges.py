@@ -38,6 +38,8 @@ class FaultCause(StrEnum):
     """The proxy in front of the server failed, not the server."""
     NO_TLS = "no_tls"
     """The server answers without TLS where it was asked for."""
+    MALFORMED_CALL = "malformed_call"
+    """The server says that it could not read the call which the model wrote."""
 
 
 class Fault(Value):

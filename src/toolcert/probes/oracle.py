@@ -15,6 +15,7 @@ from toolcert.probes.base import Concluded, Conversation, ProbeResult, Turn, fai
 from toolcert.probes.refusal_pairs import Ask, is_refusal, is_server_error, try_pairs, works_once
 from toolcert.probes.sample_tools import WEATHER
 from toolcert.probes.text_oracle import says_number, says_word
+from toolcert.protocol.reply import declines
 
 
 class Feature(Value):
@@ -234,6 +235,8 @@ def _why_no_call(turn: Turn, tool: str) -> str:
         return f"leaves the call of {tool} as text in the content"
     if "call.in_reasoning" in codes:
         return f"leaves the call of {tool} in its reasoning"
+    if not turn.text and declines(turn.exchange):
+        return f"declines to answer (`refusal`) instead of calling {tool}"
     if not turn.text:
         return f"answers with nothing instead of calling {tool}"
     return f"answers in words instead of calling {tool}"

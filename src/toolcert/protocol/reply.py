@@ -1,6 +1,6 @@
 """The reply in an exchange, read without repairing anything: plain JSON here, event streams in `stream`.
 
-The readers themselves note what only the raw answer shows: envelope.not_openai, stream.cut,
+The readers themselves note what only the raw answer shows: envelope.not_openai, envelope.byte_order_mark, stream.cut,
 stream.index_missing, stream.index_shared, stream.index_gap, stream.fragment_misplaced,
 stream.name_repeated, stream.error_inside, stream.usage_nonstandard, stream.framing and
 stream.one_piece. All that the fields of the reply show is left to the checks.
@@ -9,6 +9,7 @@ stream.one_piece. All that the fields of the reply show is left to the checks.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -17,13 +18,14 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.text.excerpt import shown
-from toolcert.core.text.json_text import nested_deeper_than
+from toolcert.core.text.json_text import BYTE_ORDER_MARK, nested_deeper_than
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices, choices_asked, error_in, leaves_nothing, legacy_call
 from toolcert.protocol.stream import read_stream
 from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed_throughout
 
 _OUTSIDE = "envelope.not_openai"
+_REFUSED = re.compile(rb'"refusal"\s*:\s*"[^"]')
 _DEEPEST = 500
 """Levels of a body that is read: fewer than any Python's parsers take, so that each gives the same verdict."""
 
@@ -49,9 +51,11 @@ def read_plain(exchange: Exchange) -> Reply:
 
 
 def _decode(exchange: Exchange, notices: Notices) -> Any:
-    payload = exchange.payload
+    payload = exchange.payload.removeprefix(BYTE_ORDER_MARK)
     if nested_deeper_than(_DEEPEST, payload):
         raise _not_json(exchange)
+    if len(payload) < len(exchange.payload):
+        notices.note("envelope.byte_order_mark", "the body begins with EF BB BF")
     try:
         return msgspec.json.decode(payload)
     except NOT_JSON:
@@ -61,7 +65,7 @@ def _decode(exchange: Exchange, notices: Notices) -> Any:
     except (ValueError, RecursionError):
         raise _not_json(exchange) from None
     # Python's parser takes what JSON does not allow; clients built on it go on, others stop here.
-    evidence = "the body is JSON for lenient parsers only: lone surrogates, NaN, Infinity or a byte order mark"
+    evidence = "the body is JSON for lenient parsers only: lone surrogates, NaN or Infinity"
     notices.note(_OUTSIDE, evidence, rule="json")
     return value
 
@@ -183,6 +187,11 @@ def _call(call: Any, notices: Notices) -> ToolCall:
         index=call.get("index"),
         raw=call,
     )
+
+
+def declines(exchange: Exchange) -> bool:
+    """Whether the model declines to answer, in the field that the protocol has for it; its content is null then."""
+    return _REFUSED.search(exchange.payload) is not None
 
 
 def read_reply(exchange: Exchange) -> Reply:

@@ -9,6 +9,7 @@ from toolcert.simulate.situations import A_SECOND_CALL, Situation
 _OPTIONS = {
     "args.altered": ("lost", "question", "dropped"),
     "args.escaped": ("twice",),
+    "args.key_duplicate": ("equal",),
     "call.duplicate": ("ids",),
     "call.in_text": (
         "hermes",

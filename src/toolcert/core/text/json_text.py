@@ -7,6 +7,7 @@ Numbers too large for a double stay exact, as Decimal, up to MAX_DIGITS digits.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -20,6 +21,8 @@ MAX_DEPTH = 200
 
 MAX_DIGITS = 4300
 """Longer numbers are refused, as by Python's own parser: converting them costs quadratic time."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What some servers put before JSON, where it does not belong."""
 _SCANNER = json.JSONDecoder(parse_int=Decimal)
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
@@ -54,6 +57,30 @@ def leading_json(text: str, position: int = 0) -> tuple[Any, int]:
         return _SCANNER.raw_decode(text, position)
     except (json.JSONDecodeError, RecursionError) as error:
         raise NotJson(str(error)) from None
+
+
+def keys_in(value: Any) -> int:
+    """How many keys the objects of a value have, at all levels."""
+    if isinstance(value, dict):
+        return len(value) + sum(keys_in(one) for one in value.values() if isinstance(one, dict | list))
+    return sum(keys_in(one) for one in value if isinstance(one, dict | list)) if isinstance(value, list) else 0
+
+
+def repeated_keys(text: str) -> list[tuple[str, bool]]:
+    """The keys that an object of a JSON text has more than once, each with whether its values are equal."""
+    found: list[tuple[str, bool]] = []
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        known: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in known:
+                found.append((key, known[key] == value))
+            known[key] = value
+        return known
+
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, object_pairs_hook=collect, parse_int=str)  # long numbers are compared as they are written
+    return sorted(found, key=lambda one: one[1])
 
 
 def _parse_carefully(text: str) -> Any:

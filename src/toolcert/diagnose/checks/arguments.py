@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.schema.judge import Bucket, Violation
 from toolcert.core.text.excerpt import around, shown
-from toolcert.core.text.json_text import NotJson, leading_json
+from toolcert.core.text.json_text import NotJson, keys_in, leading_json, repeated_keys
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement, Damage
 from toolcert.diagnose.request_facts import conversation_text, last_question
@@ -78,6 +78,15 @@ DOUBLED = FindingKind(
     cause="At the end of a stream the server sends the whole arguments once more, after having sent them in pieces.",
     remedy="Ask without streaming, or update the server. A client may keep the first copy where both are equal.",
     seen_in=("vllm PR #13826",),
+)
+KEY_DUPLICATE = FindingKind(
+    code="args.key_duplicate",
+    severity=Severity.ERROR,
+    title="The arguments name the same key twice.",
+    meaning="Some parsers keep the first value, some the last, and some refuse the text: agents run different calls. "
+    "Where both values are equal it is a warning.",
+    cause="The model corrects itself inside the arguments, or a parser merges two calls or two pieces of a stream.",
+    remedy="Refuse such arguments with an error result, so that the model writes them anew.",
 )
 declare(
     FindingKind(
@@ -190,6 +199,18 @@ def doubled(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.damage is Damage.DOUBLED:
             yield Evidence(text=shown(call.call.arguments), call=call.position)
+
+
+@check(KEY_DUPLICATE, When.CALLED)
+def key_duplicate(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        text, value = call.call.arguments, call.judgement.arguments
+        # Every key has a colon; most arguments have no other, and are not parsed a second time.
+        if isinstance(text, str) and isinstance(value, dict | list) and text.count(":") > keys_in(value):
+            for key, equal in repeated_keys(text):
+                severity = Severity.WARNING if equal else None
+                yield Evidence(text=f"key {shown(key, 60)} twice", call=call.position, severity=severity)
+                break
 
 
 def _by_keyword(call: CallJudgement) -> Iterator[Evidence]:

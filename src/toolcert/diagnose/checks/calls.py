@@ -17,10 +17,10 @@ from toolcert.diagnose.request_facts import last_question, messages
 _KIMI = re.compile(r"kimi|moonshot", re.IGNORECASE)
 _REPETITION = re.compile(
     r"\b(?:twice|thrice|times|again|repeat\w*|two|three|four|five|six|seven|eight|nine|ten|several|multiple|many|each)\b"
-    r"|\d|[两二三四五]|次",
+    r"|(?<![\w.:#/-])(?:[2-9]|[1-9]\d)\s*(?:[x×]\b|[^\W\d_]+s\b)|[\d两二三四五六七八九十]\s*[次遍份张封个]",
     re.IGNORECASE,
 )
-"""Words of a question that may ask for the same call more than once."""
+"""Words of a question that may ask for the same call more than once: a number counts before what it counts only."""
 _KIMI_ID = re.compile(r"functions\.(.+):\d+")
 
 declare(

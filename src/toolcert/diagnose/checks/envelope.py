@@ -21,6 +21,17 @@ declare(
         seen_in=("cline #13348",),
     )
 )
+declare(
+    FindingKind(
+        code="envelope.byte_order_mark",
+        severity=Severity.WARNING,
+        title="A byte order mark stands before the JSON of the answer.",
+        meaning="OpenAI's own libraries, httpx, requests and browsers pass over it. JSON does not allow it, and strict "
+        "parsers, such as those of Go and of aiohttp, refuse the whole answer.",
+        cause="A server or gateway that writes its answers with an encoding such as `utf-8-sig`.",
+        remedy="Report it to the operator. A client of your own drops the three bytes EF BB BF before it parses.",
+    )
+)
 
 
 ARITHMETIC = FindingKind(

@@ -12,6 +12,7 @@ from toolcert.diagnose.checks.reasoning import leak_in
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text
+from toolcert.protocol.reply import declines
 
 _LEAST_LOOP = 240
 """Characters of pure repetition that count as a loop; shorter runs occur in ordinary text."""
@@ -40,8 +41,6 @@ _TALK = re.compile(r"[,:]|\s+(?:is|are|was|marks?|means?|denotes?|stands?|tells?
 
 _TELLS_WHY = frozenset({"length", "tool_calls", "function_call"})
 _TOLD_ELSEWHERE = ("envelope.not_openai", "stream.error_inside")
-_REFUSED = re.compile(rb'"refusal"\s*:\s*"[^"]')
-"""A model that declines says so in a field of its own, and its content is null."""
 
 DEGENERATE = FindingKind(
     code="text.degenerate",
@@ -169,5 +168,5 @@ def empty(view: View) -> Iterator[Evidence]:
         or is_filtered(reply.finish_reason)
         or any(view.noticed(code) for code in _TOLD_ELSEWHERE)
     )
-    if not told and _REFUSED.search(view.exchange.payload) is None:
+    if not told and not declines(view.exchange):
         yield Evidence(text=f"finish_reason {reply.finish_reason!r}, and nothing else")

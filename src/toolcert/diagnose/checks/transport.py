@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from toolcert.core.exchanges import Exchange, Fault, FaultKind
+from toolcert.core.exchanges import Exchange, Fault, FaultCause, FaultKind
 from toolcert.core.findings import Finding, FindingKind, Severity
+from toolcert.core.requests import Request
 from toolcert.diagnose.checks.registry import declare, finding
+from toolcert.diagnose.request_facts import messages
 
 
 def transport_finding(exchange: Exchange) -> Finding | None:
@@ -12,7 +14,14 @@ def transport_finding(exchange: Exchange) -> Finding | None:
     fault = exchange.fault
     if fault is None or fault.kind is FaultKind.UNSUPPORTED:
         return None
+    if fault.cause is FaultCause.MALFORMED_CALL and _must_be_its_own(exchange.request):
+        return finding("call.server_error", _evidence(fault, len(exchange.attempts)))
     return finding(f"transport.{fault.kind.value}", _evidence(fault, len(exchange.attempts)))
+
+
+def _must_be_its_own(request: Request) -> bool:
+    """Whether a call that the server cannot read is one that the model wrote now: no earlier one was sent."""
+    return bool(request.tools) and not any(message.get("tool_calls") for message in messages(request))
 
 
 def _evidence(fault: Fault, attempts: int) -> str:

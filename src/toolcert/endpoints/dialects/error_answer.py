@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.exchanges import FaultKind
-from toolcert.core.text.json_text import NotJson, leading_json
+from toolcert.core.exchanges import FaultCause, FaultKind
+from toolcert.core.text.json_text import BYTE_ORDER_MARK, NotJson, leading_json
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.irregularity import ERROR_FIELDS
 from toolcert.protocol.unicode import well_formed
@@ -39,7 +39,7 @@ class ErrorText(Value):
 def read_error_text(payload: bytes) -> ErrorText:
     """The cause an error body names, unwrapped from the proxies around it."""
     try:
-        body = msgspec.json.decode(payload)
+        body = msgspec.json.decode(payload.removeprefix(BYTE_ORDER_MARK))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ErrorText(message=_plain(payload[:_MOST_READ]))
     return _from_json(body, _DEEPEST) or ErrorText(message=one_line(payload[:_MOST_READ].decode("utf-8", "replace")))
@@ -185,6 +185,21 @@ def kind_of_error(status: int, error: ErrorText) -> FaultKind:
     if status >= 500:
         return FaultKind.SERVER_ERROR
     return _kind_of_refusal(status, error)
+
+
+_MALFORMED_CALL = re.compile(
+    r"(?:fail\w*|error|unable|could not|cannot|invalid|malformed)\b.{0,40}\b(?:pars\w+|extract\w+|decod\w+|generat\w+)"
+    r"\b.{0,40}\b(?:tool|function)[ _-]?calls?\b|failed to call a function|malformed (?:tool|function)[ _-]?call",
+    re.IGNORECASE,
+)
+"""Sentences of vLLM, SGLang, llama.cpp, Groq and Gemini about a call of the model's that the server cannot read."""
+_MALFORMED_CALL_CODES = frozenset({"tool_use_failed", "malformed_function_call"})
+
+
+def cause_of_error(error: ErrorText) -> FaultCause | None:
+    """What an error answer says beyond its kind."""
+    said = error.code in _MALFORMED_CALL_CODES or _MALFORMED_CALL.search(error.message)
+    return FaultCause.MALFORMED_CALL if said else None
 
 
 def says_unsupported(error: ErrorText) -> bool:

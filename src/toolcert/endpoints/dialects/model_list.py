@@ -18,6 +18,7 @@ from toolcert.core.errors import (
 )
 from toolcert.core.exchanges import Fault, FaultCause, FaultKind
 from toolcert.core.targets import EndpointSpec, Timeouts
+from toolcert.core.text.json_text import BYTE_ORDER_MARK
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY, is_html, read_error_text
@@ -142,7 +143,7 @@ def fault_of(dialect: Dialect, response: HttpResponse) -> Fault | None:
 def read_json(spec: EndpointSpec, url: str, response: HttpResponse) -> Any:
     """The decoded body of a 200."""
     try:
-        return msgspec.json.decode(response.payload)
+        return msgspec.json.decode(response.payload.removeprefix(BYTE_ORDER_MARK))
     except NOT_JSON:
         what = "a web page" if is_html(response.payload) else "something that is not JSON"
         raise ListingError(

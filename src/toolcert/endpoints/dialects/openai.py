@@ -13,11 +13,12 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
+from toolcert.core.text.json_text import BYTE_ORDER_MARK
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.api_url import api_roots, request_url, under
 from toolcert.endpoints.dialects.adaptation import refused_parameter, without_parameter
 from toolcert.endpoints.dialects.base import Adapted
-from toolcert.endpoints.dialects.error_answer import ErrorText, kind_of_error, read_error_text
+from toolcert.endpoints.dialects.error_answer import ErrorText, cause_of_error, kind_of_error, read_error_text
 from toolcert.endpoints.dialects.model_list import (
     declared_tools,
     fault_of,
@@ -134,7 +135,7 @@ class OpenAiDialect:
             message = f"the account has no credit; the server says {response.status}: {message}"
         elif response.status is not None and response.status < 400:
             message = f"redirects to {response.headers.get('location', 'another address')}; use that address"
-        return Fault(kind=kind, message=message, status=response.status)
+        return Fault(kind=kind, message=message, status=response.status, cause=cause_of_error(error))
 
     def adapt(self, request: Request, response: HttpResponse) -> Adapted | None:
         refused = refused_parameter(request, read_error_text(response.payload))
@@ -183,7 +184,7 @@ def _no_json(response: HttpResponse) -> bool:
     if response.status != 200:
         return False
     try:
-        msgspec.json.decode(response.payload)
+        msgspec.json.decode(response.payload.removeprefix(BYTE_ORDER_MARK))
     except NOT_JSON:
         return True
     return False

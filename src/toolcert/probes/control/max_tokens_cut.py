@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from toolcert.core.requests import user
 from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, unsupported
-from toolcert.probes.oracle import answered, calls_of, left_out
+from toolcert.probes.oracle import TOOLS, Feature, calls_of, judgeable, left_out, unless_refused
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import SAVE_NOTE
 
 LIMIT = 24
 WORDS = 40
+ENOUGH = 1024
+CUT = Feature(what="a call that max_tokens cuts", instead={"max_tokens": ENOUGH}, capability=False)
 
 
 @probe
@@ -26,7 +28,10 @@ class MaxTokensCut(ScriptedProbe):
     async def run(self, talk: Conversation) -> ProbeResult:
         note = " ".join(talk.nonce(f"word {number}") for number in range(WORDS))
         messages = [user(f'Call save_note with text "{note}".')]
-        turn = await answered(talk, messages, tools=[SAVE_NOTE], max_tokens=LIMIT)
+        turn = await talk.ask(messages, tools=[SAVE_NOTE], max_tokens=LIMIT)
+        # Where the same call goes through with room for it, the server breaks on the cut and not on tools.
+        turn = await unless_refused(talk, turn, CUT.over(messages))
+        turn = await judgeable(talk, turn, feature=TOOLS)
         if left_out(turn, "max_tokens"):
             return unsupported("refuses max_tokens")
         state = _state(turn)

@@ -36,6 +36,21 @@ def not_string(body: JsonObject, _ask: Ask) -> JsonObject:
     return body
 
 
+@fault("args.key_duplicate", Stage.BODY, A_CALL)
+def key_duplicate(body: JsonObject, ask: Ask) -> JsonObject:
+    """Writes the first key of the arguments twice, with another value before; option `equal`: with the same value."""
+
+    def again(text: str) -> str:
+        value = json.loads(text)
+        if not isinstance(value, dict) or not value:
+            return text
+        key = next(iter(value))
+        first = {key: value[key] if ask.option == "equal" else None}
+        return f"{write(first)[:-1]}, {text[1:]}"
+
+    return each_arguments(body, again)
+
+
 @fault("args.double_encoded", Stage.BODY, A_CALL)
 def double_encoded(body: JsonObject, _ask: Ask) -> JsonObject:
     """Writes the arguments as JSON inside a JSON string."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.faults.base import Stage, fault
+from toolcert.simulate.faults.base import PLAIN, Stage, fault
 from toolcert.simulate.situations import A_CALL
 from toolcert.simulate.traffic import Ask, Raw
 
@@ -20,3 +20,9 @@ def not_openai(body: JsonObject, ask: Ask) -> Raw:
         return Raw(content=_PAGE, content_type="text/html; charset=utf-8")
     shapes = {"list": [body], "choices": {**body, "choices": []}}
     return Raw(content=msgspec.json.encode(shapes.get(ask.option, _TROUBLE)))
+
+
+@fault("envelope.byte_order_mark", Stage.BODY, A_CALL, modes=PLAIN)
+def byte_order_mark(body: JsonObject, _ask: Ask) -> Raw:
+    """Begins its answers with a byte order mark."""
+    return Raw(content=b"\xef\xbb\xbf" + msgspec.json.encode(body))

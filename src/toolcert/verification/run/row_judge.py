@@ -200,7 +200,9 @@ def _not_answered(row: Row, exchange: Exchange, at: float) -> Record:
         tags=row.tags,
         id=row.id,
     )
-    outcome = Outcome.UNSUPPORTED if unsupported else Outcome.NOT_MEASURED
+    # A call that the server could not read is an answer of the model's that it lost; other faults say nothing.
+    lost = any(found.code == "call.server_error" for found in findings)
+    outcome = Outcome.UNSUPPORTED if unsupported else Outcome.FAILED if lost else Outcome.NOT_MEASURED
     detail = Detail(findings=findings, exchanges=(exchange,), expected=row.expected)
     return _record(row, facts, outcome, exchange.fault.message, detail=detail, at=at)
 

@@ -18,7 +18,16 @@ from toolcert.verification.summary.run_verdict import run_verdict, stopped_words
 
 GATE_NAMES = ("schema", "trigger", "correct")
 _NEED_EXPECTATIONS = frozenset({"trigger", "correct"})
-_INVALID_CALLS = ("args", "call.unknown_tool", "call.mangled_name")
+_INVALID_CALLS = (
+    "args.invalid_json",
+    "args.empty",
+    "args.not_string",
+    "args.double_encoded",
+    "args.doubled",
+    "args.schema",
+    "call.unknown_tool",
+    "call.mangled_name",
+)
 """Errors that make a call invalid, so that the figure `schema` counts them."""
 _KEY = f'"{OWN_KEY}"'.encode()
 
