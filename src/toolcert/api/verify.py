@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from toolcert.api.endpoint import Endpoint, as_endpoint, open_sessions, wait_for
+from toolcert.api.run_place import run_place
 from toolcert.core.errors import InputError
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
@@ -67,12 +68,14 @@ async def verify_async(
     confirm: ConfirmVerify | None = None,
 ) -> VerifyRun:
     """Replay a dataset against a model and judge every answer."""
-    with verify_job(dataset, endpoint, options) as job:
-        if not job.dataset.source.count(at_most=1):
-            raise InputError(f"{dataset} is empty: there is no request in it.")
-        if confirm is not None:
-            confirm(job)
-        return await run_job(job, as_endpoint(endpoint).key, handlers)
+    async with run_place(options.output) as (folder, guards):
+        options = msgspec.structs.replace(options, output=folder)
+        with verify_job(dataset, endpoint, options) as job:
+            if not job.dataset.source.count(at_most=1):
+                raise InputError(f"{dataset} is empty: there is no request in it.")
+            if confirm is not None:
+                confirm(job)
+            return await run_job(job, as_endpoint(endpoint).key, [*guards, *handlers])
 
 
 def verify(

@@ -16,6 +16,7 @@ from toolcert.runs.marks import MARKS
 from toolcert.runs.reader import is_run
 from toolcert.runs.resume import SUPERSEDED
 from toolcert.runs.writer import MANIFEST, RECORDS
+from toolcert.stores.object_url import is_url, parse_url
 
 STDOUT = "-"
 _STDOUT_DESCRIPTOR = 1
@@ -28,13 +29,22 @@ def place(destination: str) -> str:
 
 def check_place(destination: str) -> None:
     """Refuse a destination that cannot be written, before any request is sent."""
-    if place(destination) != STDOUT:
+    if is_url(destination):
+        from toolcert.stores.single_object import check_object
+
+        check_object(destination)
+    elif place(destination) != STDOUT:
         check_writable(Path(destination))
 
 
 def deliver(content: str | bytes, destination: str) -> None:
     """Write a report to `destination`; `-` is standard output."""
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    if is_url(destination):
+        from toolcert.stores.single_object import put_object
+
+        put_object(destination, data)
+        return
     if place(destination) != STDOUT:
         write_whole(Path(destination), [data])
         return
@@ -79,7 +89,7 @@ def _refuse_two_in_one(destinations: Mapping[str, str]) -> None:
 
 def _file(path: str | Path) -> str:
     """The real path of a file, so that two names of one file are equal."""
-    return os.path.realpath(path)
+    return str(parse_url(path)) if is_url(path) else os.path.realpath(path)
 
 
 def _is_of_a_run(path: Path) -> bool:

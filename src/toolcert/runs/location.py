@@ -8,12 +8,15 @@ from enum import StrEnum
 from os import PathLike
 from pathlib import Path
 
+import msgspec
+
 from toolcert.core.errors import InputError, ToolcertWarning
 from toolcert.core.manifest import Manifest
 from toolcert.core.values import Value
 from toolcert.runs.provenance import RUNS
 from toolcert.runs.reader import is_run, read_manifest
-from toolcert.runs.writer import RECORDS, is_held
+from toolcert.runs.writer import MANIFEST, RECORDS, is_held
+from toolcert.stores.object_url import is_url
 
 LATEST = "latest"
 _LATEST = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
@@ -44,7 +47,10 @@ def locate_run(name: str | PathLike[str]) -> Path:
 
     That is a path, `latest` (the newest run below toolcert-runs), `latest~2` (the second before it), or the id of a
     run there. A path that exists comes first. What names nothing is returned as a path: its reader says what it misses.
+    A URL of an object store becomes its local mirror; `URL/latest` is the newest run below the URL.
     """
+    if is_url(name):
+        return _at_url(str(name))
     path, word = Path(name), str(name)
     if _exists(path):
         return path.parent if path.name == RECORDS and is_run(path.parent) else path
@@ -53,6 +59,35 @@ def locate_run(name: str | PathLike[str]) -> Path:
     if _RUN_ID.fullmatch(word):
         return next((entry.folder for entry in list_runs(RUNS) if entry.manifest.run == word), path)
     return path
+
+
+def _at_url(url: str) -> Path:
+    from toolcert.stores.mirror import files_below, mirror
+
+    parent, _, word = url.rstrip("/").rpartition("/")
+    found = _LATEST.fullmatch(word)
+    manifests = files_below(parent, MANIFEST) if found else {}
+    if found is None or word in manifests:
+        return mirror(url, RECORDS)
+    runs = sorted(manifests, key=lambda name: _started_at(manifests[name]), reverse=True)
+    before = int(found.group(1) or 0)
+    if before < len(runs):
+        return mirror(f"{parent}/{runs[before]}", RECORDS)
+    raise InputError(f"there is no run {word}: {parent} holds {len(runs)}.", remedy="Name the URL given to --output.")
+
+
+def _started_at(manifest: bytes) -> float:
+    try:
+        return msgspec.json.decode(manifest, type=Manifest).started_at
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return 0.0  # its reader says what is wrong
+
+
+def run_name(folder: str | PathLike[str]) -> str:
+    """What to call a run: the URL that its folder mirrors, or the folder."""
+    from toolcert.stores.mirror import origin_of
+
+    return origin_of(folder)
 
 
 def list_runs(folder: Path) -> list[RunEntry]:

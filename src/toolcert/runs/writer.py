@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,25 +16,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import Keep, encode_record
 from toolcert.runs.files import output_errors, write_whole
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-    _look = _lock
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _look(file: IO[bytes]) -> None:
-        # Shared, so that several who look do not see each other.
-        fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-
+from toolcert.stores.folder_lock import lock_file, look_at_lock
 
 _LOCK = ".lock"
 
@@ -47,10 +28,10 @@ def hold(folder: Path) -> IO[bytes]:
         file = (folder / _LOCK).open("ab")
     try:
         try:
-            _lock(file)
+            lock_file(file)
         except OSError:
             time.sleep(0.05)  # it may be someone who only looks whether the folder is held
-            _lock(file)
+            lock_file(file)
     except OSError:
         file.close()
         raise OutputError(
@@ -67,7 +48,7 @@ def is_held(folder: Path) -> bool:
         return False
     with file:
         try:
-            _look(file)
+            look_at_lock(file)
         except OSError:
             return True
     return False

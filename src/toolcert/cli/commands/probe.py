@@ -54,6 +54,7 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
         return ExitCode.OK
     from toolcert.api.probe import probe as probe_models
 
+    run_console.tell_of_store(settings)
     reporting = run_console.reporting_nothing(endpoints, settings)
     with reporting, run_console.ProbeConsole("probe", yes=settings.yes) as console:
         handlers = [] if settings.quiet else [console]

@@ -16,6 +16,7 @@ from toolcert.cli.support.run_console import (
     confirm_requests,
     is_shard,
     refuse_for_shard,
+    tell_of_store,
 )
 from toolcert.core.errors import ExitCode, GateError, InputError, NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
@@ -108,6 +109,7 @@ def _verify_dataset(dataset: str, settings: Settings) -> int:
     from toolcert.reports.console.progress import VerifyFigures
 
     figures = VerifyFigures()
+    tell_of_store(settings)
     with RunConsole(_title, figures.line) as console:
         handlers: list[Handler] = [] if settings.quiet else [figures, console]
         confirm = partial(_confirm, yes=settings.yes)
@@ -135,23 +137,26 @@ def _title(manifest: Manifest) -> str:
 
 def conclude(result: VerifyRun, settings: Settings) -> int:
     """Print the result, write the reports and check the gates; the exit code of the command."""
+    from toolcert.runs.location import run_name
+
     print_and_write(result.summary, settings, result.folder)
     for notice in result.notices:
         echo(notice, err=True)
+    place = run_name(result.folder)
     if result.interrupted:
-        done = "nothing was measured" if result.kept_earlier else f"what was measured is in {result.folder}"
+        done = "nothing was measured" if result.kept_earlier else f"what was measured is in {place}"
         echo(f"Interrupted; {done}. Run again with this --output to continue.", err=True)
         return ExitCode.INTERRUPTED
     unasked = sum(result.summary.not_asked.values())
     if unasked and not result.kept_earlier:
-        echo(f"{plural(unasked, 'row')} left; the same command with --output {result.folder} asks them.", err=True)
+        echo(f"{plural(unasked, 'row')} left; the same command with --output {place} asks them.", err=True)
     if result.kept_earlier and not result.summary.nothing_measured and not result.summary.bugs:
         echo("No row that was asked again got an answer.", err=True)
         return ExitCode.NOTHING_MEASURED
     if is_shard(settings) and result.summary.planned == 0:
         echo(f"No row falls to shard {settings.shard}.", err=True)
         return ExitCode.OK
-    return _exit_code(result.summary, _required(settings), result.folder)
+    return _exit_code(result.summary, _required(settings), place)
 
 
 def _exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
@@ -209,10 +214,11 @@ def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rul
     from toolcert.cli.support import report_options
     from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import print_verify
+    from toolcert.runs.location import run_name
 
     try:
         if report_options.shows_result(settings, "verify"):
-            print_verify(summary, Screen(), slices=settings.slice, run=folder)
+            print_verify(summary, Screen(), slices=settings.slice, run=run_name(folder))
     finally:  # if the reader of stdout goes away, the reports are still written
         report_options.write_all("verify", summary, settings, folder, rules=rules)
     if report_options.shows_result(settings, "verify"):
@@ -311,11 +317,15 @@ def _confirm(job: VerifyJob, *, yes: bool) -> None:
 
 
 def _print_plan(dataset: str, endpoint: Endpoint, options: VerifyOptions) -> None:
+    import msgspec
+
+    from toolcert.api.run_place import place_of_plan
     from toolcert.api.verify import verify_job
     from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import print_dry_run
     from toolcert.verification.run.job import dry_run
 
+    options = msgspec.structs.replace(options, output=place_of_plan(options.output))
     folder = Path(options.output) if options.output else None
     with verify_job(dataset, endpoint, options) as job:
         print_dry_run(dry_run(job, folder), Screen())

@@ -11,6 +11,7 @@ from toolcert.core.errors import OutputError
 from toolcert.reports.destinations import OF_A_RUN, STDOUT, check_destinations, check_place, place
 from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, Section, formats, write_reports
 from toolcert.settings import Settings
+from toolcert.stores.object_url import is_url
 from toolcert.verification.older_results import Rules
 
 
@@ -24,7 +25,7 @@ def destinations(settings: Settings, job: str, *inputs: str | None) -> dict[str,
     """Format to file, for the formats that were asked for; refuses one file for two reports, or for an input."""
     given = {name: getattr(settings, name) for name in formats(job) if name in settings}
     wanted = {name: place(value) for name, value in given.items() if value is not None}
-    files = [name for name in inputs if name is not None and Path(name).is_file()]
+    files = [name for name in inputs if name is not None and (is_url(name) or Path(name).is_file())]
     check_destinations(wanted, [*files, *_named_inputs(settings)])
     return wanted
 
@@ -34,7 +35,7 @@ def _named_inputs(settings: Settings) -> Iterator[str | Path]:
     if settings.config.path:
         yield settings.config.path
     yield from settings.scenario if "scenario" in settings else ()
-    if "output" in settings and settings.output is not None:
+    if "output" in settings and settings.output is not None and not is_url(settings.output):
         yield from (Path(settings.output, name) for name in OF_A_RUN)
 
 

@@ -23,6 +23,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural, visible
 from toolcert.settings import Settings, Source
 from toolcert.settings.web_address import is_loopback
+from toolcert.stores.object_url import is_url, parse_url
 from toolcert.version import __version__
 
 if TYPE_CHECKING:
@@ -57,6 +58,15 @@ def _interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, former)
+
+
+def tell_of_store(settings: Settings) -> None:
+    """Say what a kill can lose of a run whose folder is a URL."""
+    if settings.output is not None and is_url(settings.output) and not settings.quiet:
+        from toolcert.stores.upload import UPLOAD_SECONDS
+
+        place = parse_url(settings.output)
+        echo(f"{place} is uploaded every {UPLOAD_SECONDS:g} seconds; a kill loses no more than that.", err=True)
 
 
 class RunConsole:
@@ -174,11 +184,16 @@ def probe_options(settings: Settings) -> ProbeOptions:
 
 def print_probe_plan(endpoints: Sequence[Endpoint], options: ProbeOptions) -> None:
     """Print what would be asked; only the models are listed."""
+    import msgspec
+
     from toolcert.api.endpoint import wait_for
     from toolcert.api.probe import probe_job
+    from toolcert.api.run_place import place_of_plan
+
+    planned = msgspec.structs.replace(options, output=place_of_plan(options.output))
 
     async def plan() -> None:
-        async with probe_job(endpoints, options) as job:
+        async with probe_job(endpoints, planned) as job:
             warn_of_silent_endpoints(job)
             _print_plan(job)
 
@@ -232,8 +247,9 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     from toolcert.cli.support import report_options
     from toolcert.probes.summary.sentences import failed_gates
     from toolcert.reports.probe.phrases import in_order
+    from toolcert.runs.location import run_name
 
-    summary = in_order(result.summary, settings.sort)
+    summary, place = in_order(result.summary, settings.sort), run_name(result.folder)
     shows = report_options.shows_result(settings, "probe")
     try:
         if shows:
@@ -243,9 +259,7 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     if shows:
         report_options.print_page_path(settings.html)
     if result.interrupted:
-        echo(
-            f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
-        )
+        echo(f"Interrupted; what was measured is in {place}. Run again with this --output to continue.", err=True)
         return ExitCode.INTERRUPTED
     if is_shard(settings) and not result.summary.models:
         echo(f"No model falls to shard {settings.shard}.", err=True)
@@ -253,7 +267,7 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     gates = _required(settings)
     bugs = sum(cause.count for cause in result.summary.causes if cause.code == INTERNAL)
     if bugs:
-        return conclude_with_bugs(bugs, result.folder, failed_gates(result.summary, gates))
+        return conclude_with_bugs(bugs, place, failed_gates(result.summary, gates))
     if gap := _too_little(result, gates):
         echo(gap, err=True)
         return ExitCode.NOTHING_MEASURED
@@ -298,8 +312,9 @@ def print_probe_result(folder: str, summary: ProbeSummary) -> None:
     from toolcert.reports.console.style import Screen
     from toolcert.reports.probe.console import print_probe
     from toolcert.reports.probe.phrases import write_examples
+    from toolcert.runs.location import run_name
 
-    print_probe(summary, Screen(), run=folder, examples=write_examples(Path(folder), summary))
+    print_probe(summary, Screen(), run=run_name(folder), examples=write_examples(Path(folder), summary))
 
 
 def _write_results(result: ProbeRun, summary: ProbeSummary, settings: Settings) -> None:

@@ -25,6 +25,7 @@ from toolcert.reports.verify.row_evidence import (
     finding_views,
     row_views,
 )
+from toolcert.runs.location import run_name
 from toolcert.verification.summary.figures import Moment, SliceLine, Times, ToolLine, Traffic, VerifySummary
 
 SHOWN = 4
@@ -334,7 +335,7 @@ def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
     return VerifyPage(
         title=visible(f"{summary.model} at {summary.base_url or summary.endpoint}"),
         run=summary.run,
-        folder=visible(extras.run or "RUN"),
+        folder=visible(run_name(extras.run) if extras.run else "RUN"),
         toolcert=summary.toolcert,
         role=ROLES[summary.verdict.word],
         word=summary.verdict.word.text,

@@ -17,12 +17,14 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
 from toolcert.core.values import Value
 from toolcert.runs.files import output_errors
+from toolcert.stores.object_url import is_url
 
 STDIN = "-"
 HEAD = 1 << 16
@@ -161,6 +163,10 @@ class Source:
         """A copy on disk of a stream, which can be read only once; None for a file, which is only opened."""
         if self.name == STDIN:
             return _spool(_standard_input())
+        if is_url(self.name):
+            from toolcert.stores.single_object import copy_object
+
+            return _spooled(partial(copy_object, self.name))
         if self._path.is_dir():
             raise InputError(f"{self.name} is a folder, not a dataset.", remedy="Name a JSONL file, or - for stdin.")
         try:
@@ -236,8 +242,12 @@ def _standard_input() -> IO[bytes]:
 
 def _spool(stream: IO[bytes]) -> IO[bytes]:
     """Copy a stream to disk: it can then be read twice, and a slow writer does not delay running requests."""
+    return _spooled(lambda file: shutil.copyfileobj(stream, file, _BLOCK))
+
+
+def _spooled(copy_to: Callable[[IO[bytes]], None]) -> IO[bytes]:
     with output_errors(Path(tempfile.gettempdir())):
         file = tempfile.NamedTemporaryFile(prefix="toolcert-dataset-")  # noqa: SIM115 - lives as long as the source
-        shutil.copyfileobj(stream, file, _BLOCK)
+        copy_to(cast("IO[bytes]", file))
         file.flush()
     return cast("IO[bytes]", file)
