@@ -4,10 +4,10 @@
 >>> run = probe(Endpoint("http://localhost:8000"), options=ProbeOptions(iterations=10))
 >>> run.summary.headline
 
-`verify` replays a dataset, `compare` holds vendors against a baseline, `report` writes a finished run in any format,
-`load_run` reads one, `Viewer` shows runs in the browser. The functions have the names of the commands, and those that
-take long have an async twin:
-`probe_async`, `verify_async`, `compare_async`, `models_async`.
+`verify` replays a dataset, `load` asks alone and under load, `compare` holds vendors against a baseline, `report`
+writes a finished run in any format, `load_run` reads one, `Viewer` shows runs in the browser. The functions have the
+names of the commands, and those that take long have an async twin: `probe_async`, `verify_async`, `load_async`,
+`compare_async`, `models_async`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from toolcert.version import __version__
 if TYPE_CHECKING:
     from toolcert.api.compare import compare, compare_async
     from toolcert.api.endpoint import Endpoint, models, models_async
+    from toolcert.api.load import LoadJob, LoadOptions, LoadRun, load, load_async
     from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun, probe, probe_async
     from toolcert.api.report import LoadedRun, load_run, report
     from toolcert.api.verify import verify, verify_async
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from toolcert.core.findings import Finding, Severity
     from toolcert.core.targets import ModelInfo
     from toolcert.core.verdict import Verdict, Word
+    from toolcert.load_test.summary import LoadSummary
     from toolcert.probes.summary.scorecard import ProbeSummary
     from toolcert.runs.encoding import Keep
     from toolcert.verification.run.job import VerifyJob, VerifyRun
@@ -74,6 +76,10 @@ _HOMES = {
     "Handler": "toolcert.core.events",
     "InputError": "toolcert.core.errors",
     "Keep": "toolcert.runs.encoding",
+    "LoadJob": "toolcert.api.load",
+    "LoadOptions": "toolcert.api.load",
+    "LoadRun": "toolcert.api.load",
+    "LoadSummary": "toolcert.load_test.summary",
     "LoadedRun": "toolcert.api.report",
     "Match": "toolcert.comparison.match.partners",
     "ModelInfo": "toolcert.core.targets",
@@ -100,6 +106,8 @@ _HOMES = {
     "Word": "toolcert.core.verdict",
     "compare": "toolcert.api.compare",
     "compare_async": "toolcert.api.compare",
+    "load": "toolcert.api.load",
+    "load_async": "toolcert.api.load",
     "load_run": "toolcert.api.report",
     "models": "toolcert.api.endpoint",
     "models_async": "toolcert.api.endpoint",
@@ -131,6 +139,10 @@ __all__ = [
     "Handler",
     "InputError",
     "Keep",
+    "LoadJob",
+    "LoadOptions",
+    "LoadRun",
+    "LoadSummary",
     "LoadedRun",
     "Match",
     "ModelInfo",
@@ -158,6 +170,8 @@ __all__ = [
     "__version__",
     "compare",
     "compare_async",
+    "load",
+    "load_async",
     "load_run",
     "models",
     "models_async",

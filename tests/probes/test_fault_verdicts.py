@@ -19,7 +19,9 @@ from toolcert.reports.formats import render
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import SeenBy, all_faults
 
-FAULTS = [f for f in all_faults() if f.seen_by is not SeenBy.COMPARISON and not f.code.startswith("transport.")]
+FAULTS = [
+    f for f in all_faults() if f.seen_by not in (SeenBy.COMPARISON, SeenBy.LOAD) and not f.code.startswith("transport.")
+]
 BROKEN = {fault.model: fault.code for fault in FAULTS if can_cap(fault.code, kind_of(fault.code).severity)}
 SOUND = ["faithful", "reasoner"]
 

@@ -20,7 +20,7 @@ UNSEEN = {
     "nondeterministic": "shows in repetition",
     "trigger.under": "spares two of three conversations",
 }
-FAULTS = [one for one in all_faults() if one.code not in UNSEEN and not one.code.startswith("transport.")]
+FAULTS = [one for one in all_faults() if one.code not in UNSEEN and not one.code.startswith(("transport.", "load."))]
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.records import Record
 from toolcert.core.values import Value
+from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.formats import NOTHING, Extras
@@ -27,7 +28,7 @@ class LoadedRun(Value):
 
     folder: str
     job: str
-    summary: ProbeSummary | VerifySummary
+    summary: ProbeSummary | VerifySummary | LoadSummary
 
 
 def load_run(run: str | Path, *, prices: Mapping[str, tuple[float, float]] | None = None) -> LoadedRun:
@@ -40,6 +41,8 @@ def load_run(run: str | Path, *, prices: Mapping[str, tuple[float, float]] | Non
         return LoadedRun(folder=str(path), job=job, summary=summarise_run(path, prices))
     if job == "verify":
         return LoadedRun(folder=str(path), job=job, summary=summarise(path))
+    if job == "load":
+        return LoadedRun(folder=str(path), job=job, summary=summarise_load(path))
     raise InputError(f"{path} is a run of kind {job!r}, which this version does not know.", remedy="Update toolcert.")
 
 

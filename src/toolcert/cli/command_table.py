@@ -23,6 +23,10 @@ SECTIONS: dict[str, dict[str, Entry]] = {
             "toolcert.cli.commands.probe:probe", "Probe models: do they call tools, rightly, and how surely?"
         ),
         "verify": Entry("toolcert.cli.commands.verify:verify", "Replay a dataset of requests against one model."),
+        "load": Entry(
+            "toolcert.cli.commands.load:load",
+            "Do calls that work alone break under load, and from how many requests at a time on?",
+        ),
         "replay": Entry("toolcert.cli.commands.replay:replay", "Send one row of a run again and show both answers."),
         "daily": Entry("toolcert.cli.commands.daily:daily", "Probe, remember and publish: the run for every day."),
         "demo": Entry(

@@ -6,6 +6,7 @@ of the head by the name of that last key.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 from toolcert.core.cases import Outcome, SkipKind
@@ -82,6 +83,31 @@ class RowFacts(Value):
     """The name that the dataset gives the row."""
 
 
+class LoadPhase(StrEnum):
+    """The part of a load run to which a request belongs."""
+
+    PAIR = "pair"
+    """Asked alone and under load; the two are compared."""
+    SEARCH = "search"
+    """Asked at a level between, to find where calls begin to break."""
+    RAMP = "ramp"
+    """Asked at a level between, for its times."""
+    HOLD = "hold"
+    """Asked while the load is held for a given time."""
+
+
+class LoadFacts(Value):
+    """Where a request of a load run belongs."""
+
+    phase: LoadPhase
+    level: int
+    """Requests that were to be in flight at a time."""
+    number: int
+    """The question; the two requests of a pair have the same."""
+    began: float = 0.0
+    """Unix time at which it was handed to the endpoint's session."""
+
+
 class Detail(Value):
     """The evidence behind a verdict; last on the line so that readers of verdicts can stop early."""
 
@@ -111,4 +137,5 @@ class Record(Value):
     """Unix time the case finished."""
     probe: ProbeFacts | None = None
     row: RowFacts | None = None
+    load: LoadFacts | None = None
     detail: Detail = Detail()

@@ -93,6 +93,8 @@ class CappingFinding(Value):
     n: int
     core: bool = False
     """Whether it breaks the unstreamed call itself: its name, arguments or id."""
+    when: str = ""
+    """Where it shows only under some condition: as in `under load`."""
 
     def breaks_core(self, threshold: float) -> bool:
         sound = wilson(max(0, self.n - self.k), self.n)
@@ -296,8 +298,13 @@ def core_undecided(evidence: Evidence) -> Conclusion | None:
 def works_in_part(evidence: Evidence) -> Conclusion | None:
     """Something that was asked for does not work, or an error was reproduced."""
     found = [exemption.text for exemption in evidence.deciding_exemptions()]
+    return (Word.PARTIAL, _all_but(found)) if found else None
+
+
+def _all_but(found: Sequence[str]) -> str:
+    """What a verdict of `partial` says: the most important exceptions, and how many more there are."""
     more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
-    return (Word.PARTIAL, f"works, except: {'; '.join(found[:3])}{more}") if found else None
+    return f"works, except: {'; '.join(found[:3])}{more}"
 
 
 def undecided(evidence: Evidence) -> Conclusion | None:
@@ -357,7 +364,8 @@ def _counts(evidence: Evidence) -> str:
 
 
 def _fault_text(fault: CappingFinding) -> str:
-    return f"{fault.code} in {fault.k} of {fault.n}"
+    text = f"{fault.code} in {fault.k} of {fault.n}"
+    return f"not {fault.when} ({text})" if fault.when else text
 
 
 def _ability_text(ability: Ability) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from toolcert.comparison.result import CompareVerdict, Comparison
 from toolcert.core.verdict import Word, worst
+from toolcert.load_test.summary import LoadSummary
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.display_text import percent, plural
 from toolcert.reports.formats import NOTHING, Extras
@@ -59,6 +60,12 @@ def _share(summary: VerifySummary) -> str:
     if weakest is None or len({mode.sound.value for mode in summary.modes if mode.sound.n}) == 1:
         return f", {percent(summary.sound.value)} sound"
     return f", {percent(weakest.sound.value)} of {'streamed' if weakest.streamed else 'unstreamed'} answers sound"
+
+
+def load_badge(summary: LoadSummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
+    """The verdict in its colour, and the load that it is about."""
+    word = summary.verdict.word
+    return badge(f"{word.text} at {summary.level} at a time", WORD_COLORS[word])
 
 
 _VERDICT_COLORS = {

@@ -80,6 +80,14 @@ RENDERERS: Mapping[str, Mapping[str, str]] = {
         "html": "verify.html:verify_html",
         "badge": "badge:verify_badge",
     },
+    "load": {
+        "json": "json:load_json",
+        "junit": "load.tables:load_junit",
+        "markdown": "load.tables:load_markdown",
+        "csv": "load.tables:load_csv",
+        "html": "load.html:load_html",
+        "badge": "badge:load_badge",
+    },
     "compare": {
         "json": "json:compare_json",
         "junit": "compare.junit:compare_junit",

@@ -13,6 +13,7 @@ import msgspec
 from toolcert.comparison.result import Comparison
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
+from toolcert.load_test.summary import LoadSummary
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.display_text import visible_json
 from toolcert.reports.formats import NOTHING, Extras
@@ -44,6 +45,19 @@ class VerifyReport(Report):
     version = 2
     format: Literal["toolcert.verify/2"]
     summary: VerifySummary
+
+
+class LoadReport(Report):
+    """The report of a load run: name and version of the format, then the summary."""
+
+    intervals = True
+    format: Literal["toolcert.load/1"]
+    summary: LoadSummary
+
+
+def load_json(summary: LoadSummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
+    """The report of a load run."""
+    return pretty(LoadReport(format="toolcert.load/1", summary=summary))
 
 
 def probe_json(summary: ProbeSummary, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers

@@ -9,12 +9,13 @@ import msgspec
 
 from toolcert.core.statistics.rates import Rate
 from toolcert.reports.history.json import HistoryReport
-from toolcert.reports.json import CompareReport, ProbeReport, Report, VerifyReport
+from toolcert.reports.json import CompareReport, LoadReport, ProbeReport, Report, VerifyReport
 
 SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
 REPORTS: Mapping[str, type[Report]] = {
     "probe": ProbeReport,
     "verify": VerifyReport,
+    "load": LoadReport,
     "compare": CompareReport,
     "history": HistoryReport,
 }

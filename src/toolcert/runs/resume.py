@@ -28,7 +28,10 @@ from toolcert.runs.writer import MANIFEST, RECORDS, write_manifest
 
 SUPERSEDED = "superseded.jsonl"
 """Where version 0.1 put records of another target, and of rows that had left the dataset."""
-_CHOICE = {"verify": frozenset({"limit", "sample", "seed", "where", "keep", "threshold"})}
+_CHOICE = {
+    "verify": frozenset({"limit", "sample", "seed", "where", "keep", "threshold"}),
+    "load": frozenset({"pairs", "bisect", "hold"}),
+}
 """Parameters of a job that choose which rows are asked, kept or how judged, and change no request. The seed of
 verify draws the sample; the seed of probe is sent."""
 _WHOLE = (1 << 64) - 1

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from toolcert.core.values import Value
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _LARGEST = sys.float_info.max
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _KEYS_IN_BODIES = frozenset({"api_key", "apikey", "api-key", "authorization", "password", "access_token"})
 """Names of secrets that some gateways take in the body. Not every name in `key` is one: prompt_cache_key is not."""
 
@@ -145,6 +147,21 @@ class Floor(Number):
 
     def _expected(self, noun: str = "a number") -> str:
         return f"{super()._expected(noun)}, or a figure by name such as schema=0.98 or p95<2s"
+
+
+class Duration(Number):
+    """A time: seconds, or a number with s, m or h behind it."""
+
+    def __init__(self, low: float | None = None) -> None:
+        super().__init__(low, metavar="TIME")
+
+    def _number(self, raw: Any) -> float:
+        text = raw.strip().lower() if isinstance(raw, str) else raw
+        unit = text[-1:] if isinstance(text, str) and text[-1:] in _SECONDS else ""
+        return super()._number(text[:-1] if unit else text) * _SECONDS.get(unit, 1.0)
+
+    def _expected(self, noun: str = "a time such as 90s, 10m or 1h, of") -> str:
+        return super()._expected(noun).replace(", of at least", ", at least") + (" s" if self.low is not None else "")
 
 
 class Switch:
@@ -310,11 +327,12 @@ class Option(Value):
 
     @property
     def variable(self) -> str:
-        return PREFIX + self.key.upper()
+        return PREFIX + self.key.upper().rstrip("_")
 
     @property
     def key(self) -> str:
-        return self.name.replace("-", "_")
+        key = self.name.replace("-", "_")
+        return f"{key}_" if iskeyword(key) else key  # `for_` is how Python spells such an argument
 
     @property
     def fallback(self) -> Any:

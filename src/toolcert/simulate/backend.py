@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from threading import Lock
 
 from aiohttp import web
@@ -19,6 +19,7 @@ from toolcert.simulate.responder import complete_raw, respond
 from toolcert.simulate.traffic import (
     Answer,
     Ask,
+    Crowd,
     Disruption,
     Raw,
     Received,
@@ -188,6 +189,8 @@ class Backend:
         self.peak = 0
         """The highest number of requests handled at the same time."""
         self._in_flight = 0
+        self._crowds: dict[Crowd, JsonObject] = {}
+        """Of each request that waits for its answer, with its body."""
         self._latency = latency
         self._gap = chunk_gap
         self._dice = random.Random(seed)
@@ -229,13 +232,29 @@ class Backend:
         found = self.models.find(model)
         if found is None:
             return unknown_model(model), 0.0
-        ask = Ask(body, number=self.models.number(model))
-        seconds = self._latency.seconds(self._dice) + found.latency
-        if seconds > 0:
-            await asyncio.sleep(seconds)
+        with self._in_company(body) as crowd:
+            ask = Ask(body, number=self.models.number(model), crowd=crowd)
+            seconds = self._latency.seconds(self._dice) + found.latency + found.queueing * (self._in_flight - 1)
+            if seconds > 0:
+                await asyncio.sleep(seconds)
         switches = self.models.switches(ask, found)
         answer = complete_raw(body, self.identity) if raw else respond(ask, switches, self.identity)
         return answer, found.chunk_gap or self._gap
+
+    @contextmanager
+    def _in_company(self, body: JsonObject) -> Iterator[Crowd]:
+        """Tell all requests that wait of this one, and this one of them."""
+        crowd = Crowd()
+        crowd.neighbour = next(reversed(self._crowds.values()), None)
+        self._crowds[crowd] = body
+        for one in self._crowds:
+            one.most = max(one.most, self._in_flight)
+            if one is not crowd:
+                one.neighbour = body
+        try:
+            yield crowd
+        finally:
+            del self._crowds[crowd]
 
     def _limits(self, model: str) -> Disruption | None:
         if self._capacity is not None and self._in_flight > self._capacity:

@@ -108,10 +108,13 @@ def matrix() -> tuple[Row, ...]:
     )
 
 
+_SEEN_BY = {SeenBy.EXCHANGE: "one answer", SeenBy.COMPARISON: "a comparison", SeenBy.LOAD: "a load run"}
+
+
 def _seen_by(seen_by: SeenBy, probe: str | None) -> str:
     if seen_by is SeenBy.PROBE:
         return f"probe {probe}"
-    return "one answer" if seen_by is SeenBy.EXCHANGE else "a comparison"
+    return _SEEN_BY[seen_by]
 
 
 def _variants() -> tuple[Variant, ...]:

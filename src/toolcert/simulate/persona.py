@@ -85,6 +85,9 @@ def shows_reasoning(body: JsonObject, ask: Ask) -> JsonObject:
     return body
 
 
+_NUMBER = re.compile(r"\d{1,4}(?:\.\d+)?")
+_QUEUEING = 0.1
+"""Seconds that `fault:load.queueing` takes longer for each other request in flight."""
 _FLAKY = re.compile(r"flaky:(\d+)/(\d+)(?::(.+))?")
 _SLOW = re.compile(r"slow:(\d+(?:\.\d+)?)(?::(.+))?")
 
@@ -110,6 +113,8 @@ class Persona(Value):
     latency: float = 0.0
     """Seconds of delay in addition to the vendor's."""
     chunk_gap: float = 0.0
+    queueing: float = 0.0
+    """Seconds of delay for each other request in flight."""
 
 
 def _fault(code: str, option: str = "") -> Switch:
@@ -210,7 +215,10 @@ def _faulty(model: str) -> Persona | None:
     if found is None:
         return None
     extra = (_body(shows_reasoning),) if code == "reasoning.required_back" else ()
-    return Persona(about=found.about, switches=(found.switch(rest[0] if rest else ""), *extra))
+    option = rest[0] if rest else ""
+    seconds = _NUMBER.match(option)
+    queueing = 0.0 if code != "load.queueing" else float(seconds[0]) if seconds else _QUEUEING
+    return Persona(about=found.about, switches=(found.switch(option), *extra), queueing=queueing)
 
 
 def _streamed(found: Persona | None) -> Persona | None:

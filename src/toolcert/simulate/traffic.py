@@ -14,11 +14,20 @@ import msgspec
 from toolcert.core.values import JsonObject, Value
 
 
+class Crowd:
+    """The company of a request at the vendor: how many were in flight while it was, and what one other asked."""
+
+    def __init__(self) -> None:
+        self.most = 1
+        self.neighbour: JsonObject | None = None
+
+
 class Ask:
     """The body of a chat request, with what faults and personas need to know of it."""
 
-    def __init__(self, body: JsonObject, *, number: int = 0, option: str = "") -> None:
+    def __init__(self, body: JsonObject, *, number: int = 0, option: str = "", crowd: Crowd | None = None) -> None:
         self.body = body
+        self.crowd = crowd or Crowd()
         self.number = number
         """Number of earlier requests to this model."""
         self.option = option
@@ -26,7 +35,7 @@ class Ask:
 
     def with_option(self, option: str) -> Ask:
         """The same request with the option of a fault."""
-        return Ask(self.body, number=self.number, option=option)
+        return Ask(self.body, number=self.number, option=option, crowd=self.crowd)
 
     @property
     def model(self) -> str:

@@ -58,16 +58,21 @@ def _print(loaded: LoadedRun, settings: Settings) -> None:
     from toolcert.reports.console.style import Screen
     from toolcert.reports.probe.phrases import in_order
     from toolcert.runs.location import run_name
+    from toolcert.verification.summary.figures import VerifySummary
 
     if isinstance(loaded.summary, ProbeSummary):
         from toolcert.reports.probe.console import print_probe
 
         summary = in_order(loaded.summary, settings.sort)
         print_probe(summary, Screen(), run=run_name(loaded.folder), examples=_examples(loaded.folder, summary))
-    else:
+    elif isinstance(loaded.summary, VerifySummary):
         from toolcert.reports.verify.console import print_verify
 
         print_verify(loaded.summary, Screen(), slices=settings.slice, run=run_name(loaded.folder))
+    else:
+        from toolcert.reports.load.console import print_load
+
+        print_load(loaded.summary, Screen(), run=run_name(loaded.folder))
 
 
 def _examples(folder: str, summary: ProbeSummary) -> Mapping[str, str]:

@@ -85,3 +85,68 @@ class SequentialTest:
 
 def _log_ratio(rate: float, base: float) -> float:
     return math.log(rate / base) if rate > 0 else -math.inf
+
+
+class PairedTest:
+    """Asks the same cases in two ways and bets that the second way fails more often than the first.
+
+    Only pairs that differ count. If the two ways are equal, such a pair is worse or better with the same chance, and
+    the wealth of the bet ever reaches 1/alpha with probability at most alpha, however often one looks.
+    """
+
+    def __init__(self, alpha: float) -> None:
+        weights = [_EXTREME_SHARE] + [(1 - _EXTREME_SHARE) / _GRID] * _GRID
+        self._bet = _Bet(0.5, [1.0, *(0.5 + 0.5 * (step + 0.5) / _GRID for step in range(_GRID))], weights)
+        self.alpha = alpha
+        self.worse = 0
+        self.better = 0
+        self.p = 1.0
+        """Valid at every moment: the smallest so far, whenever the run was stopped."""
+
+    def update(self, *, worse: bool) -> None:
+        """Count one more pair that differs."""
+        self.worse += worse
+        self.better += not worse
+        self.p = min(self.p, math.exp(-self._bet.log_wealth(self.worse, self.better)))
+
+    @property
+    def decided(self) -> bool:
+        return self.p <= self.alpha
+
+    @property
+    def exact(self) -> float:
+        """The one-sided p of McNemar's exact test for these counts, for those who did not look in between."""
+        return binomial_tail(self.worse, self.worse + self.better)
+
+    def needed(self) -> int:
+        """How many worse pairs decide where no pair is better."""
+        return next(count for count in range(1, 1000) if -self._bet.log_wealth(count, 0) <= math.log(self.alpha))
+
+
+def binomial_tail(k: int, n: int, rate: float = 0.5) -> float:
+    """The chance of at least k successes in n trials."""
+    if k <= 0:
+        return 1.0
+    if not 0 < rate < 1:
+        return float(rate >= 1)
+    logs = math.log(rate), math.log(1 - rate)
+    whole = math.lgamma(n + 1)
+    terms = (
+        math.exp(whole - math.lgamma(hits + 1) - math.lgamma(n - hits + 1) + hits * logs[0] + (n - hits) * logs[1])
+        for hits in range(k, n + 1)
+    )
+    return min(1.0, math.fsum(terms))
+
+
+def fisher_tail(k: int, n: int, k_before: int, n_before: int) -> float:
+    """Fisher's exact one-sided p that k of n is more than k_before of n_before only by chance."""
+    every, hits = n + n_before, k + k_before
+    whole = _log_comb(every, hits)
+    terms = (
+        math.exp(_log_comb(n, some) + _log_comb(n_before, hits - some) - whole) for some in range(k, min(n, hits) + 1)
+    )
+    return min(1.0, math.fsum(terms))
+
+
+def _log_comb(n: int, k: int) -> float:
+    return -math.inf if not 0 <= k <= n else math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -198,6 +198,7 @@ AREAS = {
     "model": "Model ids",
     "nondeterministic": "Repeatability",
     "text": "Text",
+    "load": "Under load",
     "envelope": "The answer as a whole",
     "dataset": "The dataset itself",
     "internal": "Bugs of toolcert (never held against a model)",

@@ -9,6 +9,7 @@ from toolcert.settings.option import Option
 from toolcert.settings.options.compare import COMPARE
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
 from toolcert.settings.options.history import HISTORY
+from toolcert.settings.options.load import LOAD
 from toolcert.settings.options.output import OUTPUT, SHARDS
 from toolcert.settings.options.probe import PROBE
 from toolcert.settings.options.verify import VERIFY
@@ -24,7 +25,7 @@ def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
     return table
 
 
-OPTIONS: dict[str, Option] = _table(CONNECTION, REQUESTS, PROBE, VERIFY, COMPARE, OUTPUT, SHARDS, HISTORY, VIEW)
+OPTIONS: dict[str, Option] = _table(CONNECTION, REQUESTS, PROBE, LOAD, VERIFY, COMPARE, OUTPUT, SHARDS, HISTORY, VIEW)
 BY_KEY: dict[str, Option] = {option.key: option for option in OPTIONS.values()}
 ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.values() if option.per_endpoint)
 

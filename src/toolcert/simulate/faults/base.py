@@ -93,6 +93,8 @@ class SeenBy(StrEnum):
     EXCHANGE = "exchange"
     PROBE = "probe"
     COMPARISON = "comparison"
+    LOAD = "load"
+    """Only many requests at a time reveal it."""
 
 
 Spoil: TypeAlias = Callable[[Any, Any], Any]

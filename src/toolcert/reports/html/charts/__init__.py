@@ -5,7 +5,7 @@ Places along the horizontal are given in percent: a chart is as wide as its cell
 
 from toolcert.reports.html.charts.agreement import confusion, forest, forest_axis, histogram, margin_plot
 from toolcert.reports.html.charts.rates import blocks, funnel_bar, presence, rate_axis, rows_bar, score_bar, whisker
-from toolcert.reports.html.charts.times import box, clock, course, gutter, strip, time_axis
+from toolcert.reports.html.charts.times import box, clock, course, gutter, spans, strip, time_axis
 
 __all__ = [
     "blocks",
@@ -23,6 +23,7 @@ __all__ = [
     "rate_axis",
     "rows_bar",
     "score_bar",
+    "spans",
     "strip",
     "time_axis",
     "whisker",

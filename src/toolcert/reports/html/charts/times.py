@@ -14,6 +14,7 @@ from toolcert.reports.html.charts.svg import (
     LogScale,
     across,
     block,
+    dot,
     end_anchor,
     fluid,
     nice_top,
@@ -70,6 +71,22 @@ def box(times: Spread, scale: LogScale) -> Markup:
     body += upright(scale.place(times.p99), middle - 3.5, middle + 3.5, "p95")
     body += upright(scale.place(times.longest), middle - 1.5, middle + 1.5, "p95")
     return fluid(SPREAD_HEIGHT, body, f"median {times.p50:.2f} s, 5 to 95 % from {times.p5:.2f} to {times.p95:.2f} s")
+
+
+def spans(first: tuple[float, float] | None, whole: tuple[float, float] | None, scale: LogScale) -> Markup:
+    """Median and 95th percentile of two times, each a dot and a line: open for the first token, filled for the call."""
+    body = "".join(upright(scale.place(tick), 0, SPREAD_HEIGHT, "grid") for tick in scale.ticks())
+    label = []
+    for times, y, tone, form, name in (
+        (first, 6, "accent", "open", "first token"),
+        (whole, 14, "ink", "fill", "whole call"),
+    ):
+        if times is not None:
+            start, end = map(scale.place, times)
+            drawn = across(start, end, y, "stroke") + upright(end, y - 3, y + 3, "stroke") + dot(start, y, form)
+            body += f'<g class="t-{tone}">{drawn}</g>'
+            label.append(f"{name}: median {times[0]:.2f} s, 95th percentile {times[1]:.2f} s")
+    return fluid(SPREAD_HEIGHT, body, "; ".join(label) or "no times")
 
 
 def time_axis(scale: LogScale) -> Markup:

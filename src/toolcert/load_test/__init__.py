@@ -1,0 +1,1 @@
+"""Load runs: the same questions alone and many at a time, compared in pairs."""

@@ -1,0 +1,268 @@
+"""Counts of a load run as they come in: pairs, levels, the search and the time that the load was held.
+
+The plan goes by it while the run lasts, and the summary reads it from the log; both see the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from toolcert.core.cases import Outcome, SkipKind
+from toolcert.core.findings import INTERNAL
+from toolcert.core.records import LoadFacts, LoadPhase, Record
+from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.sequential import PairedTest
+from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
+
+CORRUPTION_ALPHA = 0.02
+"""Highest probability that a vendor without the fault is said to have it, at whatever moment the run stops."""
+CROSSTALK = "load.crosstalk"
+PROVEN_CROSSTALK = 3
+"""Sightings after which no more pairs are asked. One proves it; three show that it was no single accident."""
+_TRIAL_ERROR = 0.02
+"""Highest probability that a step of the search takes the wrong half."""
+_FEWEST = 200
+_LONGEST_GAP = 60.0
+"""Seconds between two answers; more is the pause between two runs in one folder."""
+KEPT_PAIRS = 5
+"""Pairs that are shown with both answers."""
+
+
+class Answer:
+    """What a pair needs to know of one answer; a small object, because there are thousands."""
+
+    __slots__ = ("case", "crosstalk", "outcome", "seconds")
+
+    def __init__(self, record: Record) -> None:
+        self.case = record.case
+        self.outcome = record.outcome
+        self.crosstalk = CROSSTALK in record.codes
+        self.seconds = sum(record.probe.seconds) if record.probe is not None and record.probe.seconds else None
+
+
+class LevelTally:
+    """All requests at one level."""
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.right = 0
+        self.wrong = 0
+        self.crosstalk = 0
+        self.refused = 0
+        self.unanswered: Counter[str] = Counter()
+        """Why there was no answer: codes such as `transport.rate_limited`."""
+        self.requests = 0
+        self.retried = 0
+        self._first_token, self._call, self._speed = Quantiles(), Quantiles(), Quantiles()
+        self._busy = 0.0
+        self._span = 0.0
+        self._began, self._ended = math.inf, -math.inf
+
+    def add(self, record: Record, facts: LoadFacts) -> None:
+        """Count one request."""
+        self.crosstalk += CROSSTALK in record.codes
+        self.right += record.outcome is Outcome.PASSED
+        self.wrong += record.outcome is Outcome.FAILED
+        self.refused += record.outcome is Outcome.UNSUPPORTED
+        if record.outcome is Outcome.NOT_MEASURED:
+            self.unanswered[next(iter(record.codes), "not measured")] += 1
+        if record.probe is not None:
+            self.requests += record.probe.requests
+            self.retried += record.probe.retried
+            seconds = sum(record.probe.seconds)
+            if record.probe.first_token is not None:
+                self._first_token.add(max(0.0, record.probe.first_token))
+            if seconds > 0:
+                self._call.add(seconds)
+                add_speed(self._speed, record.probe.tokens_out, seconds)
+                self._note_time(facts.began, record.at, seconds)
+
+    def _note_time(self, began: float, ended: float, seconds: float) -> None:
+        """How many were in flight is the time of all answers over the time in which they came."""
+        if began > self._ended:  # another step, after a pause at another level
+            self._close_span()
+            self._began = began
+        self._ended = max(self._ended, ended)
+        self._busy += seconds
+
+    def _close_span(self) -> None:
+        if self._ended > self._began:
+            self._span += self._ended - self._began
+        self._began, self._ended = math.inf, -math.inf
+
+    @property
+    def answered(self) -> Rate:
+        return Rate(k=self.right, n=self.right + self.wrong)
+
+    @property
+    def busy(self) -> float | None:
+        """Requests that were in flight on average."""
+        span = self._span + max(0.0, self._ended - self._began)
+        return min(float(self.level), self._busy / span) if span > 0 else None
+
+    @property
+    def timings(self) -> Timings:
+        return Timings(
+            first_token=Percentiles.of(self._first_token),
+            call=Percentiles.of(self._call),
+            tokens_per_second=Percentiles.of(self._speed, speed=True),
+        )
+
+
+class Trial:
+    """Whether answers at a level are as bad as under the full load, or as good as alone: Wald's sequential test."""
+
+    def __init__(self, level: int, sound: float, broken: float) -> None:
+        self.level = level
+        self.wrong = Rate()
+        self._on_wrong = math.log(broken / sound)
+        self._on_right = math.log((1 - broken) / (1 - sound))
+        self._bound = math.log((1 - _TRIAL_ERROR) / _TRIAL_ERROR)
+        self._score = 0.0
+        self.most = max(_FEWEST, math.ceil(6 / broken))
+        """Requests after which the likelier of the two is taken."""
+
+    def add(self, *, wrong: bool) -> None:
+        """Count one answer."""
+        if not self.is_decided():
+            self.wrong += Rate(k=int(wrong), n=1)
+            self._score += self._on_wrong if wrong else self._on_right
+
+    def is_decided(self) -> bool:
+        return abs(self._score) >= self._bound
+
+    @property
+    def breaks(self) -> bool:
+        return self._score > 0
+
+
+class LoadTally:
+    """Everything that is counted of one load run."""
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.test = PairedTest(CORRUPTION_ALPHA)
+        self.levels: dict[int, LevelTally] = {}
+        self.trials: dict[int, Trial] = {}
+        self.both_right = self.both_wrong = self.crosstalk_pairs = self.unmeasured_pairs = 0
+        self.worse: list[tuple[Answer, Answer]] = []
+        """The first pairs that are right alone and wrong under load."""
+        self.foreign: list[str] = []
+        """The first cases that show crosstalk."""
+        self.times: list[tuple[float, float]] = []
+        """Seconds of each pair, alone and under load."""
+        self.hold: list[tuple[float, bool, float | None]] = []
+        """While the load was held: when an answer came, whether it was right, and its seconds."""
+        self.held = 0.0
+        """Seconds for which the load was held."""
+        self.bugs = 0
+        self.stopped_by: SkipKind | None = None
+        self._held_until: float | None = None
+        self._alone: dict[int, Answer] = {}
+        self._loaded: dict[int, Answer] = {}
+        self._next = 1
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        self.bugs += INTERNAL in record.codes
+        if record.skip in (SkipKind.BUDGET, SkipKind.OUTAGE):
+            self.stopped_by = record.skip
+        facts = record.load
+        if facts is None:  # not asked, or not judged because of a bug
+            return
+        self.levels.setdefault(facts.level, LevelTally(facts.level)).add(record, facts)
+        if CROSSTALK in record.codes and len(self.foreign) < KEPT_PAIRS:
+            self.foreign.append(record.case)
+        if facts.phase is LoadPhase.PAIR:
+            (self._alone if facts.level == 1 else self._loaded)[facts.number] = Answer(record)
+            self._settle_pairs()
+        elif facts.phase is LoadPhase.SEARCH and record.outcome.measured:
+            self.trial(facts.level).add(wrong=record.outcome is Outcome.FAILED or CROSSTALK in record.codes)
+        elif facts.phase is LoadPhase.HOLD:
+            self._add_held(record, facts)
+
+    def _settle_pairs(self) -> None:
+        """Judge pairs in the order of their numbers: whatever the order of the answers, a log says the same."""
+        while self._next in self._alone and self._next in self._loaded:
+            self._settle(self._alone.pop(self._next), self._loaded.pop(self._next))
+            self._next += 1
+
+    def close(self) -> None:
+        """Judge the pairs behind one that was not asked to its end."""
+        for number in sorted(self._alone.keys() & self._loaded.keys()):
+            self._settle(self._alone.pop(number), self._loaded.pop(number))
+
+    def _settle(self, alone: Answer, loaded: Answer) -> None:
+        if not (alone.outcome.measured and loaded.outcome.measured):
+            self.unmeasured_pairs += 1
+            return
+        if alone.seconds is not None and loaded.seconds is not None:
+            self.times.append((alone.seconds, loaded.seconds))
+        if loaded.crosstalk or alone.crosstalk:
+            self.crosstalk_pairs += 1  # explained already: it must not count as corruption as well
+        elif alone.outcome is loaded.outcome:
+            self.both_right += alone.outcome is Outcome.PASSED
+            self.both_wrong += alone.outcome is Outcome.FAILED
+        else:
+            worse = loaded.outcome is Outcome.FAILED
+            self.test.update(worse=worse)
+            if worse and len(self.worse) < KEPT_PAIRS:
+                self.worse.append((alone, loaded))
+
+    def _add_held(self, record: Record, facts: LoadFacts) -> None:
+        before = facts.began if self._held_until is None else self._held_until
+        self._held_until = max(before, record.at)
+        self.held += min(self._held_until - before, _LONGEST_GAP)
+        if record.outcome.measured:
+            seconds = sum(record.probe.seconds) if record.probe is not None else None
+            self.hold.append((record.at, record.outcome is Outcome.PASSED, seconds or None))
+
+    @property
+    def measured_pairs(self) -> int:
+        return self.both_right + self.both_wrong + self.crosstalk_pairs + self.test.worse + self.test.better
+
+    @property
+    def crosstalk(self) -> int:
+        return sum(level.crosstalk for level in self.levels.values())
+
+    @property
+    def decided(self) -> bool:
+        """Whether more pairs would change nothing."""
+        return self.test.decided or self.crosstalk >= PROVEN_CROSSTALK
+
+    @property
+    def broken(self) -> bool:
+        """Whether anything was found that breaks calls."""
+        return self.test.decided or self.crosstalk > 0
+
+    def silent(self, first: int) -> bool:
+        """Whether the model is wrong in all of its first answers alone."""
+        alone = self.levels.get(1)
+        return alone is not None and not alone.right and alone.wrong + alone.refused >= first
+
+    def trial(self, level: int) -> Trial:
+        """The test of a level in between."""
+        if level not in self.trials:
+            alone, full = (self._bad(one) for one in (1, self.level))
+            sound = (alone.k + 0.5) / (alone.n + 1)
+            broken = min(0.95, max((full.k + 0.5) / (full.n + 1), 3 * sound))
+            self.trials[level] = Trial(level, min(sound, broken / 3), broken)
+        return self.trials[level]
+
+    def _bad(self, level: int) -> Rate:
+        """Wrong answers at a level; one with another's values is wrong whatever else it is."""
+        found = self.levels.get(level)
+        return Rate() if found is None else Rate(k=min(found.answered.n, found.wrong), n=found.answered.n)
+
+    def thirds(self) -> tuple[list[tuple[float, bool, float | None]], list[tuple[float, bool, float | None]]]:
+        """The first and the last third of the answers while the load was held."""
+        third = len(self.hold) // 3
+        ordered = sorted(self.hold, key=lambda one: one[0])
+        return ordered[:third], ordered[len(ordered) - third :]
+
+    def at_each_level(self) -> Iterator[LevelTally]:
+        """From the lowest to the highest."""
+        return (self.levels[level] for level in sorted(self.levels))

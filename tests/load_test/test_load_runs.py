@@ -1,0 +1,137 @@
+"""Load runs over real HTTP: what is found, what is not, and what the run folder keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import toolcert
+from toolcert import LoadOptions, LoadRun, Word
+from toolcert.core.errors import InputError, UsageError
+from toolcert.core.findings import Severity
+from toolcert.simulate import Vendor
+from toolcert.simulate.faults import SeenBy, all_faults
+
+STRONG = {
+    "load.corruption": ("8/0.4", {}),
+    "load.crosstalk": ("8/0.4", {}),
+    "load.degrades": ("150", {"for_": 3.0}),
+    "load.queueing": ("0.15", {}),
+}
+"""Each fault so strong that a few pairs show it, and what the run needs."""
+
+
+def loaded(model: str, folder: Path, *, latency: str = "0.02", **options: object) -> LoadRun:
+    settings = {"at_load": 8, "pairs": 40, "seed": 1, "output": str(folder), **options}
+    with Vendor(models=[model], latency=latency) as vendor:
+        return toolcert.load(vendor.url, LoadOptions(**settings))  # type: ignore[arg-type]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fault", [one for one in all_faults() if one.seen_by is SeenBy.LOAD], ids=lambda one: one.code)
+def test_every_fault_that_load_reveals_is_named_and_nothing_else(fault: object, tmp_path: Path) -> None:
+    code = fault.code  # type: ignore[attr-defined]
+    option, more = STRONG[code]
+    run = loaded(f"fault:{code}:{option}", tmp_path / "run", **more)
+    assert [found.code for found in run.summary.findings] == [code]
+    errors = [found for found in run.summary.findings if found.severity is Severity.ERROR]
+    assert bool(errors) == bool(run.summary.verdict.caps)
+    if errors:
+        assert f"not under load ({code} in " in run.summary.verdict.reason
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("model", ["faithful", "overloaded", "flaky:9/10"])
+def test_a_vendor_that_is_slow_busy_or_wrong_by_itself_is_not_said_to_break_under_load(
+    model: str, tmp_path: Path
+) -> None:
+    """`overloaded` answers two of five requests with 429, `flaky` errs in one of ten wherever it is asked."""
+    run = loaded(model, tmp_path / "run", latency="0.02~0.8")
+    assert not {"load.corruption", "load.crosstalk", "load.degrades"} & {one.code for one in run.summary.findings}
+    assert run.summary.verdict.caps == ()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_percent_crosstalk_from_16_at_a_time_on_is_found_within_500_requests(seed: int, tmp_path: Path) -> None:
+    run = loaded(
+        "fault:load.crosstalk", tmp_path / "run", latency="0.04", at_load=16, pairs=250, seed=seed, bisect=False
+    )
+    assert [found.code for found in run.summary.findings] == ["load.crosstalk"]
+
+
+@pytest.mark.heavy
+def test_the_first_level_that_breaks_is_found(tmp_path: Path) -> None:
+    run = loaded("fault:load.corruption:5/0.5", tmp_path / "run", latency="0.04")
+    assert run.summary.search is not None
+    assert run.summary.search.sound < 5 <= run.summary.search.broken <= 6
+    assert "Calls begin to break between" in " ".join(run.summary.lines)
+
+
+@pytest.mark.heavy
+def test_both_answers_of_a_broken_pair_and_both_owners_of_a_foreign_value_are_shown(tmp_path: Path) -> None:
+    pair = loaded("fault:load.corruption:8/0.4", tmp_path / "pair", bisect=False).summary.findings[0].examples[0]
+    assert "log_reading" in pair.alone
+    assert "log_reading" in pair.loaded
+    assert pair.alone_case.replace("/pair/1/", "/pair/8/") == pair.case
+    foreign = loaded("fault:load.crosstalk:8/0.4", tmp_path / "foreign", bisect=False).summary.findings[0].examples[0]
+    assert "belongs to request" in foreign.evidence
+
+
+def test_a_small_run_counts_pairs_levels_and_times(tmp_path: Path) -> None:
+    run = loaded("faithful", tmp_path / "run", at_load=4, pairs=8, latency="0.002")
+    summary = run.summary
+    assert (summary.pairs.measured, summary.pairs.both_right) == (8, 8)
+    assert [one.level for one in summary.levels] == [1, 2, 4]
+    alone, loaded_level = summary.levels[0], summary.levels[-1]
+    assert alone.timings.first_token.n == 4  # every second question is streamed
+    assert alone.timings.call.n == loaded_level.timings.call.n == 8
+    assert alone.timings.tokens_per_second.p50
+    assert summary.verdict.word is Word.PASSES
+    assert toolcert.load_run(run.folder).summary == summary
+
+
+def test_a_finished_run_is_not_asked_again_and_more_pairs_extend_it(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+
+        def again(**more: object) -> int:
+            before = vendor.requests.count()
+            settings = {"at_load": 2, "pairs": 4, "output": str(tmp_path / "run"), **more}
+            run = toolcert.load(vendor.url, LoadOptions(**settings))  # type: ignore[arg-type]
+            assert run.summary.pairs.measured == settings["pairs"]
+            return vendor.requests.count() - before
+
+        assert again() == 8
+        assert again() == 0
+        assert again(pairs=6) == 4
+        with pytest.raises(InputError, match="at load was 2, now 3"):
+            again(at_load=3)
+
+
+def test_a_budget_that_is_spent_leaves_the_question_open(tmp_path: Path) -> None:
+    run = loaded("faithful", tmp_path / "run", at_load=4, pairs=20, max_requests=10, latency="0")
+    assert run.summary.verdict.word is Word.UNDECIDED
+    assert run.summary.verdict.coverage.planned == 40
+    assert "limit on requests" in run.summary.headline
+
+
+def test_a_model_that_cannot_call_is_not_blamed_on_load(tmp_path: Path) -> None:
+    wrong = loaded("text-caller", tmp_path / "wrong", latency="0").summary
+    assert (wrong.verdict.word, wrong.findings, wrong.requests) == (Word.FAILS, (), 16)
+    refused = loaded("no-tools", tmp_path / "refused", latency="0").summary
+    assert (refused.verdict.word, refused.findings) == (Word.UNSUPPORTED, ())
+
+
+def test_a_load_run_is_about_one_model(tmp_path: Path) -> None:
+    with Vendor(models=["faithful", "slow"]) as vendor, pytest.raises(UsageError, match="one model, and 2 are chosen"):
+        toolcert.load(vendor.url, LoadOptions(output=str(tmp_path)))
+
+
+def test_the_two_requests_of_a_pair_differ_in_their_code_and_number_only(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        toolcert.load(vendor.url, LoadOptions(at_load=2, pairs=3, output=str(tmp_path)))
+        asked = [body["messages"][0]["content"] for body in vendor.requests.bodies()]
+    assert len(set(asked)) == 6
+    shapes = sorted(text.partition(", unit")[2] for text in asked)
+    assert shapes[0::2] == shapes[1::2]
