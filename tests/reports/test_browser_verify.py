@@ -149,8 +149,26 @@ def test_rows_that_differ_can_be_narrowed(visit: Callable[..., Page], compare: s
     page.get_by_label("only where the baseline agrees with itself").check()
     assert page.get_by_text("(baseline differs from itself)").locator("visible=true").count() == 0
     page.get_by_role("button", name="Reset").click()
-    page.get_by_placeholder("Tool or row number").fill("no such tool")
+    page.get_by_placeholder("Search in rows").fill("no such tool")
     expect(page.get_by_text("No row fits these filters.")).to_be_visible()
+
+
+def test_differing_rows_are_searched_by_question_and_answer(visit: Callable[..., Page], compare: str) -> None:
+    page = visit(compare)
+    page.get_by_placeholder("Search in rows").fill("which word do you mean")
+    found = page.locator(".differing > details:visible")
+    assert 0 < found.count() <= 25
+    assert all("answers in text" in text for text in found.locator(":scope > summary").all_inner_texts())
+    assert page.evaluate("location.hash") == "#?text=which+word+do+you+mean"
+
+
+def test_a_difference_is_red(visit: Callable[..., Page], compare: str) -> None:
+    page = visit(compare)
+    red = "rgb(176, 53, 26)"
+    assert page.locator(".kind .sign svg").evaluate("sign => getComputedStyle(sign).color") == red
+    assert page.locator(".signs .sign", has_text="different").first.locator("svg").evaluate(
+        "sign => getComputedStyle(sign).color"
+    ) == red  # fmt: skip
 
 
 def test_differing_arguments_stand_side_by_side(visit: Callable[..., Page], compare: str) -> None:

@@ -18,8 +18,10 @@ from reports.hostile import HOSTILE
 from reports.samples import probe_summary
 from reports.verify_samples import write_verify_run
 from support.comparison_runs import Row, write_run
+from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Comparison
+from toolcert.reports.compare import html as compare_page
 from toolcert.reports.display_text import visible
 from toolcert.reports.formats import Extras, Section, render
 from toolcert.reports.verify import row_evidence
@@ -199,9 +201,40 @@ def test_intervals_are_named_by_the_confidence_they_have(comparison: Comparison)
 
 
 @pytest.mark.heavy
-def test_many_vendors_stay_under_a_megabyte(tmp_path: Path) -> None:
+def test_a_comparison_begins_with_a_sentence_and_what_to_do(comparison: Comparison) -> None:
+    page = Page(str(render("compare", "html", comparison))).text
+    (vendor,) = comparison.vendors
+    sentence, todo, numbers = (page.index(text) for text in (vendor.sentence, "What to do", "In numbers"))
+    assert sentence < todo < numbers < page.index("Agreement, with its ceiling")
+    assert not re.search(r"\d", vendor.sentence)
+
+
+def test_all_rows_that_differ_are_on_the_page(tmp_path: Path) -> None:
+    rows = [Row(index=index, question=f"question {index}") for index in range(1, 601)]
+    other = [structs.replace(row, arguments='{"word": "z"}') for row in rows]
+    one, two = write_run(tmp_path / "one", rows), write_run(tmp_path / "two", other)
+    found = compare([str(one)], [str(two)], CompareOptions(rows=2000))
+    page = str(render("compare", "html", found))
+    assert "All of them, the clearest first." in page
+    assert page.count("data-counted") == 600 + 1  # and the script's own mention
+    assert len(page.encode()) < 2 * MEGABYTE
+    assert render("compare", "json", found).count(b'"noisy"') == 100  # type: ignore[arg-type]  # bytes
+
+
+def test_rows_beyond_the_room_of_a_page_are_left_to_the_viewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare_page, "BUDGET", 30_000)
+    rows = [Row(index=index, question=f"question {index}") for index in range(1, 101)]
+    other = [structs.replace(row, arguments='{"word": "z"}') for row in rows]
+    one, two = write_run(tmp_path / "one", rows), write_run(tmp_path / "two", other)
+    page = str(render("compare", "html", compare([str(one)], [str(two)])))
+    assert 5 < page.count('<details id="v-two-row-') < 50
+    assert f"toolcert view {one} {two}" in page
+
+
+def test_many_vendors_stay_under_three_megabytes(tmp_path: Path) -> None:
+    """With all the rows that differ."""
     page = str(render("compare", "html", make_comparison(tmp_path, vendors=8, rows=200)))
-    assert len(page.encode()) < MEGABYTE
+    assert len(page.encode()) < 3 * MEGABYTE
 
 
 def test_a_megabyte_of_evidence_is_cut() -> None:

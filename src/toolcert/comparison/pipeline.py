@@ -332,6 +332,7 @@ def _with_verdict(figures: VendorComparison, decided: Decided) -> VendorComparis
         figures,
         verdict=decided.verdict,
         headline=decided.headline,
+        sentence=decided.sentence,
         meaning=decided.meaning,
         reasons=decided.reasons,
         tests=decided.tests,

@@ -284,6 +284,7 @@ class VendorComparison(Value):
     side: Side
     verdict: CompareVerdict
     headline: str
+    """The verdict with the figures behind it."""
     reasons: tuple[str, ...]
     """Tests and figures behind the verdict."""
     matching: Matching
@@ -299,6 +300,8 @@ class VendorComparison(Value):
     baseline_schema: SchemaFigures
     signs: tuple[Sign, ...]
     tokens: TokenDifferences
+    sentence: str = ""
+    """The verdict without figures, said of the vendor."""
     meaning: str = ""
     """What the verdict means for the user and what to do, in plain words."""
     missed: MissedCalls = MissedCalls()

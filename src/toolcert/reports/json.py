@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from toolcert.comparison.judge.evidence import SHOWN
 from toolcert.comparison.result import Comparison
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
@@ -99,5 +100,7 @@ class CompareReport(Report):
 
 
 def compare_json(comparison: Comparison, extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
-    """The whole comparison."""
-    return pretty(CompareReport(format="toolcert.compare/1", comparison=comparison))
+    """The whole comparison, with the clearest of the rows that differ; the page may have more."""
+    vendors = tuple(msgspec.structs.replace(one, rows=one.rows[:SHOWN]) for one in comparison.vendors)
+    brief = msgspec.structs.replace(comparison, vendors=vendors)
+    return pretty(CompareReport(format="toolcert.compare/1", comparison=brief))

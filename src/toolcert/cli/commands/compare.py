@@ -77,6 +77,7 @@ _REGRESSIONS = (CompareVerdict.DEGRADED, CompareVerdict.DIFFERENT)
 # A terminal shows a few examples; a report has room for many.
 _ROWS_ON_CONSOLE = 3
 _ROWS_IN_REPORTS = 100
+_ROWS_ON_PAGE = 2000
 
 
 def run_comparison(settings: Settings) -> int:
@@ -92,7 +93,7 @@ def run_comparison(settings: Settings) -> int:
     report_options.check_reports(settings, "compare", *settings.baseline, *settings.vendor)
     if settings.plan:
         _refuse_reports(destinations)
-        options = _options(settings, in_full=False)
+        options = _options(settings, _ROWS_ON_CONSOLE)
         vendors = len(settings.vendor)
         _print_plan(
             plan_comparison(
@@ -100,7 +101,8 @@ def run_comparison(settings: Settings) -> int:
             )
         )
         return ExitCode.OK
-    comparison = compare_runs(settings.baseline, settings.vendor, _options(settings, in_full=bool(destinations)))
+    rows = _ROWS_ON_PAGE if "html" in destinations else _ROWS_IN_REPORTS if destinations else _ROWS_ON_CONSOLE
+    comparison = compare_runs(settings.baseline, settings.vendor, _options(settings, rows))
     try:
         if report_options.shows_result(settings, "compare"):
             print_comparison(comparison, Screen())
@@ -109,7 +111,7 @@ def run_comparison(settings: Settings) -> int:
     return _gate(comparison, gates)
 
 
-def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
+def _options(settings: Settings, rows: int) -> CompareOptions:
     from toolcert.comparison.compare_options import CompareOptions
 
     return CompareOptions(
@@ -120,7 +122,7 @@ def _options(settings: Settings, *, in_full: bool) -> CompareOptions:
         by=settings.by,
         seed=settings.seed or 0,
         force=settings.force,
-        rows=_ROWS_IN_REPORTS if in_full else _ROWS_ON_CONSOLE,
+        rows=rows,
         baselines=settings.baselines,
     )
 

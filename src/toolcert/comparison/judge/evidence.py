@@ -18,7 +18,15 @@ from toolcert.comparison.read.packed_run import (
     read_answer,
     shown_answer,
 )
-from toolcert.comparison.result import MissedCalls, Missing, RowKind, Sign, TellingRow, TokenDifferences
+from toolcert.comparison.result import (
+    GivenAnswer,
+    MissedCalls,
+    Missing,
+    RowKind,
+    Sign,
+    TellingRow,
+    TokenDifferences,
+)
 from toolcert.comparison.stats.confusion import Confusion
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import DATASET, LOST_CALLS, Severity, codes_of
@@ -192,6 +200,8 @@ def _of(rate: Rate) -> str:
 
 SHOWN = 100
 """Rows kept with their answers."""
+ROOM = 4_000_000
+"""Characters of all rows that are kept; beyond that none is added."""
 _WITH_CURL = 3
 _UNKNOWN_URL = "https://VENDOR/v1/chat/completions"
 
@@ -267,7 +277,10 @@ def telling_rows(pairing: Pairing, decisions: Decisions, limit: int = SHOWN) -> 
     """The most telling rows, read from both runs."""
     run, partners = pairing.others[0]
     rows: list[TellingRow] = []
+    room = ROOM
     for place, kind, noisy in Differences(pairing, decisions).most_telling(limit):
+        if room < 0:
+            break
         own, theirs = read_answer(pairing.baseline, place), read_answer(run, partners[place])
         rows.append(
             TellingRow(
@@ -281,7 +294,12 @@ def telling_rows(pairing: Pairing, decisions: Decisions, limit: int = SHOWN) -> 
                 curl=_curl(run, theirs) if len(rows) < _WITH_CURL else "",
             )
         )
+        room -= len(rows[-1].asked) + len(rows[-1].curl) + sum(map(_length, (rows[-1].baseline, rows[-1].vendor)))
     return rows
+
+
+def _length(answer: GivenAnswer) -> int:
+    return len(answer.text) + sum(len(call.name) + len(call.arguments) for call in answer.calls)
 
 
 def _curl(run: PackedRun, given: KeptAnswer) -> str:

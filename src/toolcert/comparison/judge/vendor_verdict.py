@@ -57,6 +57,8 @@ class Decided(Value):
 
     verdict: CompareVerdict
     headline: str
+    sentence: str
+    """The same without figures, to be said of the vendor: `is worse than the baseline: fewer calls arrive`."""
     meaning: str
     """What it means for the user and what to do, without figures."""
     reasons: tuple[str, ...]
@@ -80,6 +82,7 @@ def decide(case: VerdictCase) -> Decided:
     return Decided(
         verdict=verdict,
         headline=headline,
+        sentence=_sentence(case, verdict, [test.name for test in worse]),
         meaning=_meaning(case, verdict, [test.name for test in worse]),
         reasons=tuple(_reasons(case, verdict)),
         tests=case.tests,
@@ -110,6 +113,32 @@ _OTHER_SYSTEM = (
 _TOO_FEW = (
     "Nothing is shown for or against it yet. Compare more rows, or run the baseline a second time, as said above."
 )
+
+
+_WORSE_WORDS = {
+    "call_rate": "fewer calls arrive",
+    "validity": "more calls are invalid",
+    "correctness": "fewer expectations are met",
+}
+_OTHER_WORDS = {
+    "decision": "it calls on other requests",
+    "call_rate": "it calls on other requests",
+    "payload": "what it calls differs",
+    "validity": "more calls are invalid",
+    "correctness": "fewer expectations are met",
+}
+
+
+def _sentence(case: VerdictCase, verdict: CompareVerdict, worse: list[str]) -> str:
+    if verdict is CompareVerdict.DEGRADED:
+        return f"is worse than the baseline: {_and(_WORSE_WORDS[name] for name in worse)}"
+    if verdict is CompareVerdict.DIFFERENT:
+        prompts = ["the same requests reach the model as other prompts"] if case.tokens_decide else []
+        found = [_OTHER_WORDS[name] for name in _OTHER_WORDS if name in case.detected]
+        return f"is not the same as the baseline: {_and(dict.fromkeys([*prompts, *found]))}"
+    if verdict is CompareVerdict.EQUIVALENT:
+        return "is as good as the baseline for requests like these"
+    return "is not shown to equal the baseline, or to differ from it, by these rows"
 
 
 def _meaning(case: VerdictCase, verdict: CompareVerdict, worse: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -388,7 +389,7 @@ def offered_names(request: JsonObject) -> tuple[str, ...]:
     """The tools the row offers."""
     from toolcert.diagnose.judgement import offered_tools
 
-    return tuple(offered_tools(Request(body=request)))
+    return tuple(map(sys.intern, offered_tools(Request(body=request))))  # rows often offer the same tools
 
 
 def _text(value: Any) -> str:

@@ -12,6 +12,7 @@ from toolcert.core.text.json_value import same_value
 from toolcert.core.values import Value
 from toolcert.reports.compare.phrases import bucket_name
 from toolcert.reports.display_text import cut, shorten, visible, visible_lines
+from toolcert.reports.html.evidence import page_size
 
 LONGEST_VALUE = 400
 MOST_PARAMETERS = 40
@@ -116,8 +117,8 @@ ROLES = {
     RowKind.INVALID: "bad",
     RowKind.MISSED: "bad",
     RowKind.EXTRA: "extra",
-    RowKind.TOOL: "half",
-    RowKind.ARGUMENTS: "half",
+    RowKind.TOOL: "bad",
+    RowKind.ARGUMENTS: "bad",
 }
 
 
@@ -138,8 +139,6 @@ class RowView(Value):
     noisy: bool
     tools: str
     what: str
-    words: str
-    """What the text filter looks at."""
     asked: str
     offered: str
     baseline: AnswerView
@@ -147,10 +146,25 @@ class RowView(Value):
     calls: tuple[CallDiff, ...]
     curl: str
 
+    @property
+    def size(self) -> int:
+        """Bytes that it takes on a page, about."""
+        parameters = [parameter for call in self.calls for parameter in call.parameters]
+        said = [self.asked, self.offered, self.curl, self.tools, self.baseline.text, self.vendor.text]
+        said += [text for one in parameters for text in (one.name, one.baseline, one.vendor)]
+        said += [text for call in self.calls for text in (call.baseline_raw, call.vendor_raw)]
+        return page_size(*said) + 900 + 150 * len(parameters) + 330 * len(self.calls)
 
-def row_views(rows: tuple[TellingRow, ...]) -> tuple[RowView, ...]:
-    """The rows as given, the clearest differences first."""
-    return tuple(_view(row) for row in rows)
+
+def row_views(rows: tuple[TellingRow, ...], room: int) -> tuple[RowView, ...]:
+    """The rows as given, the clearest differences first, as many as `room` bytes hold."""
+    shown = []
+    for row in map(_view, rows):
+        room -= row.size
+        if room < 0:
+            break
+        shown.append(row)
+    return tuple(shown)
 
 
 def _view(row: TellingRow) -> RowView:
@@ -164,7 +178,6 @@ def _view(row: TellingRow) -> RowView:
         noisy=row.noisy,
         tools=tools,
         what=_what(row, calls),
-        words=f"{row.index} {tools}".lower(),
         asked=cut(visible_lines(row.asked), LONGEST_TEXT),
         offered=shorten(visible(", ".join(row.offered)), 400),
         baseline=_answer(row.baseline),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from itertools import groupby
 from pathlib import PurePath
@@ -198,8 +199,8 @@ def reach(rows: tuple[MarginRow, ...], margin: float) -> float:
     return max(3 * margin, *ends, 0.01) * 1.05
 
 
-MOST_ROWS = 100
-"""Rows shown over all vendors of a page; every figure counts all of them."""
+BUDGET = 2_000_000
+"""Bytes of the rows of all vendors on a page; every figure counts all rows."""
 
 
 class SchemaRow(Value):
@@ -239,6 +240,7 @@ class VendorView(Value):
     role: str
     verdict: str
     headline: str
+    sentence: str
     meaning: str
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
@@ -262,13 +264,15 @@ class VendorView(Value):
     reach: float
     groups: tuple[GroupRow, ...]
     rows: tuple[RowView, ...]
+    view: str
+    """The command that shows all rows of both runs; empty for results of other programs."""
     kinds: tuple[tuple[str, int], ...]
     differing: int
 
 
 def vendor_views(comparison: Comparison) -> tuple[VendorView, ...]:
     """The vendors, best first."""
-    share = max(10, MOST_ROWS // max(1, len(comparison.vendors)))
+    share = BUDGET // max(1, len(comparison.vendors))
     used: Counter[str] = Counter()
     return tuple(_view(vendor, comparison, share, _anchor(vendor.side.label, used)) for vendor in comparison.vendors)
 
@@ -289,6 +293,7 @@ def _view(vendor: VendorComparison, comparison: Comparison, share: int, anchor: 
         role=VERDICT_ROLES[vendor.verdict],
         verdict=vendor.verdict.value,
         headline=visible(vendor.headline),
+        sentence=_said(vendor),
         meaning=visible(vendor.meaning),
         reasons=tuple(visible(reason) for reason in vendor.reasons),
         notes=tuple(visible(note) for note in vendor.notes),
@@ -313,10 +318,22 @@ def _view(vendor: VendorComparison, comparison: Comparison, share: int, anchor: 
         groups=tuple(
             _group(group.name, group.cells, group.agreement, group.ceiling, group.arguments) for group in vendor.groups
         ),
-        rows=row_views(vendor.rows[:share]),
+        rows=row_views(vendor.rows, share),
+        view=_view_command(comparison.baseline, vendor.side),
         kinds=tuple((kind.value, rows) for kind, rows in vendor.differing.items()),
         differing=sum(vendor.differing.values()),
     )
+
+
+def _said(vendor: VendorComparison) -> str:
+    label = shorten(visible(vendor.side.label), 120)
+    return f"{label} {vendor.sentence}." if vendor.sentence else visible(vendor.headline)
+
+
+def _view_command(baseline: Side, vendor: Side) -> str:
+    if baseline.foreign or vendor.foreign:
+        return ""
+    return visible(f"toolcert view {shlex.quote(baseline.path)} {shlex.quote(vendor.path)}")
 
 
 def _without_trivial(line: ForestLine | None) -> ForestLine | None:
@@ -412,6 +429,8 @@ class ComparePage(Value):
     title: str
     toolcert: str
     headline: str
+    todo: str
+    """What it means and what to do, where there is one vendor."""
     lines: tuple[str, ...]
     role: str
     word: str
@@ -439,8 +458,9 @@ def _page(comparison: Comparison) -> ComparePage:
     return ComparePage(
         title=visible(", ".join(vendor.side.label for vendor in comparison.vendors)),
         toolcert=comparison.toolcert,
-        headline=visible(headline(comparison)),
-        lines=tuple(visible(line) for line in further_lines(comparison)),
+        headline=_said(one) if one else visible(headline(comparison)),
+        todo=visible(one.meaning) if one else "",
+        lines=tuple(visible(line) for line in ([one.headline] if one else further_lines(comparison))),
         role=VERDICT_ROLES[one.verdict] if one else "",
         word=one.verdict.value if one else "",
         tally=_tally(comparison),

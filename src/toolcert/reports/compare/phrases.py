@@ -41,7 +41,7 @@ GROUP_TITLES = {
 }
 VERDICT_ROLES = {
     CompareVerdict.EQUIVALENT: "good",
-    CompareVerdict.DIFFERENT: "half",
+    CompareVerdict.DIFFERENT: "bad",
     CompareVerdict.DEGRADED: "bad",
     CompareVerdict.INCONCLUSIVE: "unknown",
 }
