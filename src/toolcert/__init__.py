@@ -5,9 +5,9 @@
 >>> run.summary.headline
 
 `verify` replays a dataset, `load` asks alone and under load, `compare` holds vendors against a baseline, `report`
-writes a finished run in any format, `load_run` reads one, `Viewer` shows runs in the browser. The functions have the
-names of the commands, and those that take long have an async twin: `probe_async`, `verify_async`, `load_async`,
-`compare_async`, `models_async`.
+writes a finished run in any format, `load_run` reads one, `merge` joins the runs of several machines, `Viewer` shows
+runs in the browser. The functions have the names of the commands, and those that take long have an async twin:
+`probe_async`, `verify_async`, `load_async`, `compare_async`, `models_async`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolcert.api.compare import compare, compare_async
     from toolcert.api.endpoint import Endpoint, models, models_async
     from toolcert.api.load import LoadJob, LoadOptions, LoadRun, load, load_async
+    from toolcert.api.merge import merge
     from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun, probe, probe_async
     from toolcert.api.report import LoadedRun, load_run, report
     from toolcert.api.verify import verify, verify_async
@@ -109,6 +110,7 @@ _HOMES = {
     "load": "toolcert.api.load",
     "load_async": "toolcert.api.load",
     "load_run": "toolcert.api.report",
+    "merge": "toolcert.api.merge",
     "models": "toolcert.api.endpoint",
     "models_async": "toolcert.api.endpoint",
     "probe": "toolcert.api.probe",
@@ -173,6 +175,7 @@ __all__ = [
     "load",
     "load_async",
     "load_run",
+    "merge",
     "models",
     "models_async",
     "probe",

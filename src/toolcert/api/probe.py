@@ -85,6 +85,8 @@ class ProbeRun(Value):
     folder: str
     summary: ProbeSummary
     interrupted: bool = False
+    not_dealt: int = 0
+    """Of a merge: cases of shards that are missing."""
 
 
 class ProbeJob:

@@ -26,6 +26,8 @@ class Part(Value):
     started_at: float = 0.0
     finished_at: float | None = None
     toolcert: str = ""
+    planned: int | None = None
+    planned_by_all: int | None = None
 
 
 class Manifest(Value):

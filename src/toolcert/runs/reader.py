@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,9 @@ _COUNTS, _SUPERSEDED, _GONE = range(3)
 _LAST_MOMENT = 253402300799.0
 """The end of the year 9999."""
 _CASE = b'"case":"'
+LINES_BUFFER = 1 << 20
+"""Bytes read at once: lines of some kilobytes are read several times as fast as through the usual buffer."""
+_BUCKETS = 64
 
 
 def settled(record: Record) -> bool:
@@ -102,13 +106,13 @@ class RunReader:
 
     def _names_a_case_twice(self) -> bool:
         """Whether lines may speak of the same case, as after two logs were joined by hand. No line is decoded."""
-        seen = set()
-        for number, line in enumerate(whole_lines(self.path), 1):
+        # One set of a million hashes would take 90 MB; numbers in arrays take 8 bytes each.
+        buckets = [array("q") for _ in range(_BUCKETS)]
+        for line in whole_lines(self.path):
             start = line.find(_CASE) + len(_CASE)
-            seen.add(hash(line[start : line.find(b'"', start)]))
-            if len(seen) < number:
-                return True
-        return False
+            case = hash(line[start : line.find(b'"', start)])
+            buckets[case % _BUCKETS].append(case)
+        return any(len(set(bucket)) < len(bucket) for bucket in buckets)
 
     def _numbered(self, *, gone: bool = False) -> Iterator[tuple[int, bytes]]:
         left_out = (_SUPERSEDED,) if gone else (_SUPERSEDED, _GONE)
@@ -149,7 +153,7 @@ def whole_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file that need not be there; a torn last one is left out."""
     if not path.exists():
         return
-    with path.open("rb") as file:
+    with path.open("rb", buffering=LINES_BUFFER) as file:
         for line in file:
             if line.endswith(b"\n"):
                 yield line

@@ -10,18 +10,11 @@ import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
 from toolcert.cli.support.exit import echo
-from toolcert.cli.support.run_console import (
-    RunConsole,
-    conclude_with_bugs,
-    confirm_requests,
-    is_shard,
-    refuse_for_shard,
-    tell_of_store,
-)
-from toolcert.core.errors import ExitCode, GateError, InputError, NothingMeasuredError, UsageError
+from toolcert.cli.support.run_console import RunConsole, confirm_requests, is_shard, refuse_for_shard, tell_of_store
+from toolcert.cli.support.verify_result import conclude, exit_code, gate_text, print_and_write, required_gates
+from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
 from toolcert.core.manifest import Manifest
-from toolcert.reports.display_text import plural
 from toolcert.settings import Settings, Source
 from toolcert.settings.options import names
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
@@ -32,14 +25,10 @@ from toolcert.settings.web_address import is_loopback
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.verification.older_results import Rules
-    from toolcert.verification.run.job import VerifyJob, VerifyRun
-    from toolcert.verification.summary.fail_under import VerifyGates
-    from toolcert.verification.summary.figures import VerifySummary
+    from toolcert.verification.run.job import VerifyJob
     from toolcert.verification.verify_options import VerifyOptions
 
 
-_LOST_ACCESS = {"auth": "the key", "unknown_model": "the model"}
-"""Causes of missing rows that the user has to mend: with them, too little is exit 3, with or without a gate."""
 _LEFT_OUT = frozenset({"exclude", "all-models"})
 _JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
 
@@ -135,96 +124,6 @@ def _title(manifest: Manifest) -> str:
     return f"verify {dataset}  {manifest.parameters['model']} at {manifest.endpoints[0].name}"
 
 
-def conclude(result: VerifyRun, settings: Settings) -> int:
-    """Print the result, write the reports and check the gates; the exit code of the command."""
-    from toolcert.runs.location import run_name
-
-    print_and_write(result.summary, settings, result.folder)
-    for notice in result.notices:
-        echo(notice, err=True)
-    place = run_name(result.folder)
-    if result.interrupted:
-        done = "nothing was measured" if result.kept_earlier else f"what was measured is in {place}"
-        echo(f"Interrupted; {done}. Run again with this --output to continue.", err=True)
-        return ExitCode.INTERRUPTED
-    unasked = sum(result.summary.not_asked.values())
-    if unasked and not result.kept_earlier:
-        echo(f"{plural(unasked, 'row')} left; the same command with --output {place} asks them.", err=True)
-    if result.kept_earlier and not result.summary.nothing_measured and not result.summary.bugs:
-        echo("No row that was asked again got an answer.", err=True)
-        return ExitCode.NOTHING_MEASURED
-    if is_shard(settings) and result.summary.planned == 0:
-        echo(f"No row falls to shard {settings.shard}.", err=True)
-        return ExitCode.OK
-    return _exit_code(result.summary, _required(settings), place)
-
-
-def _exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
-    """The exit code for a summary and the gates it must meet."""
-    from toolcert.core.verdict import Word
-    from toolcert.verification.summary.fail_under import failed_gates, too_little_measured
-
-    if not summary.rows.sent and not summary.not_asked:
-        raise _no_row(summary)
-    if summary.bugs:
-        return conclude_with_bugs(summary.bugs, folder, failed_gates(gates, summary))
-    if summary.verdict.word is Word.NOT_MEASURED and (gates or not summary.rows.answered):
-        causes = ", ".join(f"{rows} {cause}" for cause, rows in summary.not_measured_by.items())
-        told = summary.verdict.reason if summary.rows.answered else causes or "no row was asked"
-        echo(f"Nothing could be measured: {told}.", err=True)
-        return ExitCode.NOTHING_MEASURED
-    refused = summary.not_measured_by.keys() & _LOST_ACCESS
-    if (gates or refused) and (gap := too_little_measured(summary)):
-        lost = " and ".join(_LOST_ACCESS[cause] for cause in sorted(refused))
-        echo(f"{f'The server refused {lost}' if lost else 'The gates cannot be judged'}: {gap}.", err=True)
-        return ExitCode.NOTHING_MEASURED
-    if missed := failed_gates(gates, summary):
-        raise GateError("\n".join(missed))
-    return ExitCode.OK
-
-
-def _required(settings: Settings) -> VerifyGates:
-    from toolcert.core.gates import parse_gates, parse_limits
-    from toolcert.core.verdict import Word
-    from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
-
-    if is_shard(settings):
-        return VerifyGates()
-    limits, rates = parse_limits(_gates(settings))
-    return VerifyGates(
-        figures=parse_gates(rates, GATE_NAMES),
-        limits=limits,
-        fail_on=tuple(settings.fail_on),
-        require=None if settings.require is None else Word(settings.require),
-        allow=tuple(settings.allow),
-    )
-
-
-def _no_row(summary: VerifySummary) -> InputError:
-    name = summary.dataset.path if summary.dataset else "the dataset"
-    if summary.rows.lines:
-        return InputError(f"{name}: no line can be asked.", remedy="`toolcert dataset check` says why.")
-    return InputError(
-        f"{name}: no row was chosen.", remedy="Check --where; `toolcert dataset stats` lists the tools and tags."
-    )
-
-
-def print_and_write(summary: VerifySummary, settings: Settings, folder: str, rules: Rules | None = None) -> None:
-    """The result on stdout, and every report that was asked for."""
-    from toolcert.cli.support import report_options
-    from toolcert.reports.console.style import Screen
-    from toolcert.reports.verify.console import print_verify
-    from toolcert.runs.location import run_name
-
-    try:
-        if report_options.shows_result(settings, "verify"):
-            print_verify(summary, Screen(), slices=settings.slice, run=run_name(folder))
-    finally:  # if the reader of stdout goes away, the reports are still written
-        report_options.write_all("verify", summary, settings, folder, rules=rules)
-    if report_options.shows_result(settings, "verify"):
-        report_options.print_page_path(settings.html)
-
-
 def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Settings) -> int:
     from toolcert.api.verify import judge_again
     from toolcert.cli.support import report_options
@@ -238,14 +137,14 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
         if settings.resolved(name).source is Source.FLAG:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"--from judges all of a finished run and sends nothing; leave out {option}.")
-    gates = _required(settings)
+    gates = required_gates(settings)
     judged = judge_again(earlier, rules, _threshold(settings), settings.adapter)
     require_expectations(gates.figures, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):
         echo()
         print_differences(judged.differences, Screen())
-    return _exit_code(judged.summary, gates, earlier)
+    return exit_code(judged.summary, gates, earlier)
 
 
 def _threshold(settings: Settings) -> float | None:
@@ -279,7 +178,7 @@ def verify_options(settings: Settings, model: str) -> VerifyOptions:
         shard=settings.shard,
         keep=settings.keep,
         threshold=VERIFY_THRESHOLD if (asked := _threshold(settings)) is None else asked,
-        fail_under="" if is_shard(settings) else _gates(settings),
+        fail_under="" if is_shard(settings) else gate_text(settings),
         fail_on=() if is_shard(settings) else tuple(settings.fail_on),
         require=None if is_shard(settings) else settings.require,
         allow=tuple(settings.allow),
@@ -297,15 +196,6 @@ def _only_model(endpoint: Endpoint) -> str:
     if len(endpoint.model) != 1:
         raise UsageError("verify asks one model.", remedy="Name it: --model ID; `toolcert models` lists them.")
     return endpoint.model[0]
-
-
-def _gates(settings: Settings) -> str:
-    given = settings.fail_under
-    if isinstance(given, float):
-        raise UsageError(
-            f"--fail-under {given:g} does not name a figure.", remedy="Write it as schema=0.98, trigger=95% or p95<2s."
-        )
-    return given or ""
 
 
 def _confirm(job: VerifyJob, *, yes: bool) -> None:

@@ -173,7 +173,7 @@ def probe_options(settings: Settings) -> ProbeOptions:
     report_options.check_reports(settings, "probe")
     refuse_for_shard(settings)
     check_gate_codes(settings.fail_on, catalogue())
-    _required(settings)
+    required_gates(settings)
     named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}
     options = ProbeOptions(**named, prices=settings.config.prices)
     if settings.allow:
@@ -264,7 +264,7 @@ def conclude_probe(result: ProbeRun, settings: Settings) -> int:
     if is_shard(settings) and not result.summary.models:
         echo(f"No model falls to shard {settings.shard}.", err=True)
         return ExitCode.OK
-    gates = _required(settings)
+    gates = required_gates(settings)
     bugs = sum(cause.count for cause in result.summary.causes if cause.code == INTERNAL)
     if bugs:
         return conclude_with_bugs(bugs, place, failed_gates(result.summary, gates))
@@ -285,11 +285,22 @@ def _too_little(result: ProbeRun, gates: Gates) -> str:
         return f"Nothing could be measured: {_first_fault(result)}"
     if refused := refused_key(result.summary):
         return f"The server refused the key: {refused}"
-    gap = too_little_measured(result.summary) if gates else ""
+    gap = (_missing_shards(result) or too_little_measured(result.summary)) if gates else ""
     return gap and f"The gates cannot be judged: {gap}"
 
 
-def _required(settings: Settings) -> Gates:
+def _missing_shards(result: ProbeRun) -> str:
+    """Why no gate can be judged by a merge that lacks shards; empty where they would have asked little."""
+    from toolcert.core.verdict import Coverage
+
+    known = sum(model.verdict.coverage.planned for model in result.summary.models)
+    coverage = Coverage(measured=known, planned=known + result.not_dealt)
+    if not result.not_dealt or coverage.enough:
+        return ""
+    return f"{plural(result.not_dealt, 'case')} of {coverage.planned} are in shards that are missing."
+
+
+def required_gates(settings: Settings) -> Gates:
     """The gates of the command, none for a shard; one that could never be met is refused."""
     from toolcert.core.verdict import Word
     from toolcert.probes.summary.sentences import Gates, score_and_limits

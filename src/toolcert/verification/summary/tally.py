@@ -121,6 +121,11 @@ class Tally:
         elif record.skip is not SkipKind.BAD_ROW:
             _count_name(self.not_asked, record.cause or record.reason, 1)
 
+    def add_line(self, line: bytes) -> None:
+        """Count a line of a log; its evidence is decoded only for an example."""
+        head = decode_head(line)
+        self.add(decode_record(line) if self.wants_evidence(head) else head)
+
     def wants_evidence(self, head: Record) -> bool:
         """Whether the findings of this record are needed as examples, not only counted."""
         if head.row is None:
@@ -262,13 +267,8 @@ def summarise(folder: Path) -> VerifySummary:
 def tally_of(reader: RunReader) -> Tally:
     """Count a run log; evidence is decoded only for examples."""
     tally = Tally()
-
-    def needed(line: bytes) -> Record:
-        head = decode_head(line)
-        return decode_record(line) if tally.wants_evidence(head) else head
-
-    for record in reader.decoded(needed):
-        tally.add(record)
+    for _ in reader.decoded(tally.add_line):
+        pass
     return tally
 
 

@@ -1,0 +1,39 @@
+"""Merge: the runs of all shards as one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from toolcert.api.probe import ProbeRun
+from toolcert.core.errors import UsageError
+from toolcert.probes.summary.summariser import summarise_run
+from toolcert.runs.location import locate_run
+from toolcert.runs.union import Union
+from toolcert.verification.run.job import VerifyRun
+from toolcert.verification.summary.tally import Tally, summary_of
+
+
+def merge(
+    *runs: str | Path,
+    output: str | Path,
+    allow_gaps: bool = False,
+    fresh: bool = False,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+) -> VerifyRun | ProbeRun:
+    """Join the runs of shards, or merges of some of them, into the run that one machine would have written.
+
+    Shards that are missing or unfinished are refused, unless `allow_gaps` is true. A run in `output` that is not a
+    merge of some of these is refused, unless `fresh` is true.
+    """
+    if not runs:
+        raise UsageError("no run to merge.", remedy="Name the folders of all shards.")
+    folder = Path(output)
+    with closing(Union([locate_run(run) for run in runs], allow_gaps=allow_gaps)) as union:
+        if union.manifest.job == "verify":
+            tally = Tally()
+            union.write(folder, fresh=fresh, observe=tally.add_line)
+            return VerifyRun(folder=str(folder), summary=summary_of(tally, union.manifest))
+        union.write(folder, fresh=fresh)
+    return ProbeRun(folder=str(folder), summary=summarise_run(folder, prices), not_dealt=union.not_dealt)
