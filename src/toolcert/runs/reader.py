@@ -6,6 +6,7 @@ import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,7 +31,8 @@ _LAST_MOMENT = 253402300799.0
 _CASE = b'"case":"'
 LINES_BUFFER = 1 << 20
 """Bytes read at once: lines of some kilobytes are read several times as fast as through the usual buffer."""
-_BUCKETS = 64
+WHOLE = (1 << 64) - 1
+"""Makes a hash a whole number of 64 bits."""
 
 
 def settled(record: Record) -> bool:
@@ -91,12 +93,14 @@ class RunReader:
     @cached_property
     def marks(self) -> bytes:
         """A byte for each line of the log, zero for a line that counts; empty where all lines do."""
-        return self.read_marks() if self.manifest.has_stale_lines or self._names_a_case_twice() else b""
+        return self.read_marks() if self.manifest.has_stale_lines or self._repeated_cases() else b""
 
     def read_marks(self) -> bytes:
         """The marks of every line; lines that are doubled although the manifest rules that out are told."""
+        repeated = self._repeated_cases()
         numbered = enumerate(whole_lines(self.path), 1)
-        marks = line_marks(self._decoded(numbered, decode_head))
+        heads = self._decoded(numbered, lambda line: (decode_head(line), _case_hash(line) in repeated))
+        marks = line_marks(heads)
         doubled = 0 if self.manifest.has_stale_lines else marks.count(_SUPERSEDED)
         if doubled:
             lines = "1 line repeats a case" if doubled == 1 else f"{doubled} lines repeat cases"
@@ -104,15 +108,10 @@ class RunReader:
             warnings.warn(message, ToolcertWarning, stacklevel=2)
         return marks
 
-    def _names_a_case_twice(self) -> bool:
-        """Whether lines may speak of the same case, as after two logs were joined by hand. No line is decoded."""
-        # One set of a million hashes would take 90 MB; numbers in arrays take 8 bytes each.
-        buckets = [array("q") for _ in range(_BUCKETS)]
-        for line in whole_lines(self.path):
-            start = line.find(_CASE) + len(_CASE)
-            case = hash(line[start : line.find(b'"', start)])
-            buckets[case % _BUCKETS].append(case)
-        return any(len(set(bucket)) < len(bucket) for bucket in buckets)
+    def _repeated_cases(self) -> frozenset[int]:
+        """Hashes of cases that may have several lines, as after a retry. No line is decoded."""
+        hashes = map(_case_hash, whole_lines(self.path))
+        return frozenset(one for part in sorted_in_parts(hashes) for one, other in pairwise(part) if one == other)
 
     def _numbered(self, *, gone: bool = False) -> Iterator[tuple[int, bytes]]:
         left_out = (_SUPERSEDED,) if gone else (_SUPERSEDED, _GONE)
@@ -132,21 +131,41 @@ class RunReader:
                 ) from error
 
 
-def line_marks(heads: Iterable[Record]) -> bytes:
-    """For each line of a log whether it counts, is superseded by another, or speaks of a row that left the dataset."""
-    marks, answers = bytearray(), bytearray()
-    standing: dict[int, int] = {}
-    """Hash of a case to the line that speaks for it."""
-    for number, head in enumerate(heads):
+def line_marks(heads: Iterable[tuple[Record, bool]]) -> bytes:
+    """For each line of a log whether it counts, is superseded by another, or speaks of a row that left the dataset.
+
+    A head comes with whether other lines may speak of its case: only those need to be remembered.
+    """
+    marks = bytearray()
+    standing: dict[int, tuple[int, bool]] = {}
+    """Hash of a case to the line that speaks for it, and whether that is settled."""
+    for number, (head, repeated) in enumerate(heads):
         marks.append(_GONE if head.row is not None and head.row.index == GONE else _COUNTS)
-        answers.append(settled(head))
-        key = hash(head.case)
-        before = standing.get(key, number)
-        stands = number if answers[number] or not answers[before] else before
+        if not repeated:
+            continue
+        key, answered = hash(head.case), settled(head)
+        before, answered_before = standing.get(key, (number, False))
+        if answered or not answered_before:
+            standing[key] = number, answered
+            superseded = before
+        else:
+            superseded = number
         if before != number:
-            marks[before if stands == number else number] = _SUPERSEDED
-        standing[key] = stands
+            marks[superseded] = _SUPERSEDED
     return bytes(marks)
+
+
+def sorted_in_parts(numbers: Iterable[int]) -> Iterator[list[int]]:
+    """Whole numbers of 64 bits in order, part by part: 8 bytes each until then, where a list of all takes 40."""
+    parts = [array("Q") for _ in range(256)]
+    for number in numbers:
+        parts[number >> 56].append(number)
+    yield from map(sorted, parts)
+
+
+def _case_hash(line: bytes) -> int:
+    start = line.find(_CASE) + len(_CASE)
+    return hash(line[start : line.find(b'"', start)]) & WHOLE
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ from toolcert.core.records import Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.runs.encoding import DETAIL_MARK, decode_head, encode_record
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.reader import GONE, RunReader, is_run, read_manifest, settled, whole_lines
+from toolcert.runs.reader import GONE, WHOLE, RunReader, is_run, read_manifest, settled, sorted_in_parts, whole_lines
 from toolcert.runs.writer import MANIFEST, RECORDS, write_manifest
 
 SUPERSEDED = "superseded.jsonl"
@@ -34,7 +34,6 @@ _CHOICE = {
 }
 """Parameters of a job that choose which rows are asked, kept or how judged, and change no request. The seed of
 verify draws the sample; the seed of probe is sent."""
-_WHOLE = (1 << 64) - 1
 _OPEN, _SETTLED, _RETRIED = range(3)
 AskAgain: TypeAlias = Callable[[Record], bool]
 """Says of a record that has an answer whether its case is asked again all the same."""
@@ -46,12 +45,8 @@ class Earlier:
     def __init__(
         self, heads: Iterable[Record] = (), again: AskAgain | None = None, manifest: Manifest | None = None
     ) -> None:
-        # Sorted in parts: a list of all of them would take four times the memory that is kept.
-        parts = [array("Q") for _ in range(256)]
-        for head in heads:
-            number = (hash(head.case) << 2 | _state(head, again)) & _WHOLE
-            parts[number >> 56].append(number)
-        self._cases = array("Q", chain.from_iterable(map(sorted, parts)))
+        packed = ((hash(head.case) << 2 | _state(head, again)) & WHOLE for head in heads)
+        self._cases = array("Q", chain.from_iterable(sorted_in_parts(packed)))
         """The hash of each case, with its state in the last two bits."""
         self._lines = array("I", bytes(4 * len(self._cases)))
         self.manifest = manifest
@@ -102,7 +97,7 @@ class Earlier:
         return None if place is None else self._cases[place] & 3
 
     def _place(self, case: object) -> int | None:
-        sought = hash(case) << 2 & _WHOLE
+        sought = hash(case) << 2 & WHOLE
         place = bisect_left(self._cases, sought)
         return place if place < len(self._cases) and self._cases[place] >> 2 == sought >> 2 else None
 
