@@ -77,17 +77,31 @@ with HistoryStore(sys.argv[1]) as store:
 """
 
 
+def add_in_processes(location: str, names: list[str], runs: int) -> None:
+    """A process for each name, all at once; each adds so many runs."""
+    writers = [
+        subprocess.Popen([sys.executable, "-c", _ADD, location, name, str(runs)], stdout=subprocess.DEVNULL)
+        for name in names
+    ]
+    assert [writer.wait(240) for writer in writers] == [0] * len(names)
+
+
 @pytest.mark.heavy
 def test_eight_processes_at_once_lose_nothing(location: str) -> None:
     """They even create the store at the same time."""
-    writers = [
-        subprocess.Popen([sys.executable, "-c", _ADD, location, str(writer), "6"], stdout=subprocess.DEVNULL)
-        for writer in range(8)
-    ]
-    assert [writer.wait(120) for writer in writers] == [0] * 8
+    add_in_processes(location, [f"writer-{number}" for number in range(8)], 20)
     with HistoryStore(location) as store:
-        assert len(store.runs()) == 48
-        assert sum(1 for _ in store.observations()) == 48 * 40
+        assert len(store.runs()) == 160
+        assert sum(1 for _ in store.observations()) == 160 * 40
+
+
+@pytest.mark.heavy
+def test_eight_processes_that_add_the_same_runs_at_once_add_each_once(location: str) -> None:
+    """As jobs do that were started twice, and those that try again."""
+    add_in_processes(location, ["same"] * 8, 20)
+    with HistoryStore(location) as store:
+        assert sorted(one.run for one in store.runs()) == sorted(f"same-{number}" for number in range(20))
+        assert sum(1 for _ in store.observations()) == 20 * 40
 
 
 def test_a_kill_in_the_middle_of_an_add_leaves_whole_runs(location: str) -> None:

@@ -286,6 +286,12 @@ def _lock(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(7067201)"))
 
 
+def lock_run(connection: Connection, name: str) -> None:
+    """Keep two processes from adding the same run to PostgreSQL at once: neither sees the rows of the other."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(7067202, hashtext(:name))"), {"name": name})
+
+
 def _version(connection: Connection) -> int | None:
     if not inspect(connection).has_table(meta.name):
         return None

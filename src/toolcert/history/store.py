@@ -212,6 +212,7 @@ class HistoryStore:
 
 
 def _replace(connection: Connection, run: StoredRun, observations: list[Observation]) -> None:
+    database.lock_run(connection, run.run)
     _remove(connection, run.run)
     connection.execute(database.runs.insert().values(**msgspec.structs.asdict(run)))
     rows = [_row(observation) for observation in observations]
