@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def report(run: str, settings: Settings) -> int:
     """Write reports about a finished run, in any format; nothing is sent.
 
-    RUN is the folder of a probe or verify run, `latest` for the newest below toolcert-runs, or a results.jsonl of the
-    older verifiers. Without a format the result is printed as it was at the end of the run. With --history the page of
-    a probe run shows what was before.
+    RUN is the folder or s3:// URL of a probe or verify run, `latest` for the newest below toolcert-runs, or a
+    results.jsonl of the older verifiers. Without a format the result is printed as it was at the end of the run. With
+    --history the page of a probe run shows what was before.
 
     \b
     toolcert report toolcert-runs/20260624-0647-7f3a21c9 --html page.html

@@ -49,7 +49,8 @@ _JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
 def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
     """Replay a dataset of requests against one model, and judge every answer.
 
-    DATASET is a JSONL file of chat completions bodies, one a line; gzip and zstd are read as they are, - is stdin.
+    DATASET is a JSONL file of chat completions bodies, one a line; gzip and zstd are read as they are, - is
+    stdin, an s3:// URL is fetched.
 
     \b
     toolcert verify requests.jsonl --base-url https://api.vendor.example/v1 -m model -o run

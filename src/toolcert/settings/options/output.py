@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcert.settings.option import Choice, Option, OutputFile, Share, Switch
 
 _RUN = "Run"
-_FILES = "Reports (FILE, or - for stdout)"
+_FILES = "Reports (FILE, s3:// URL, or - for stdout)"
 
 RUN: tuple[Option, ...] = (
     Option(
@@ -13,7 +13,7 @@ RUN: tuple[Option, ...] = (
         group=_RUN,
         short="-o",
         kind=OutputFile("DIR"),
-        help="Folder of the run; a run that is already there is continued.",
+        help="Folder of the run, or an s3:// URL; a run that is already there is continued.",
     ),
     Option(
         name="fresh",
