@@ -4,10 +4,10 @@
 >>> run = probe(Endpoint("http://localhost:8000"), options=ProbeOptions(iterations=10))
 >>> run.summary.headline
 
-`verify` replays a dataset, `load` asks alone and under load, `compare` holds vendors against a baseline, `report`
-writes a finished run in any format, `load_run` reads one, `merge` joins the runs of several machines, `Viewer` shows
-runs in the browser. The functions have the names of the commands, and those that take long have an async twin:
-`probe_async`, `verify_async`, `load_async`, `compare_async`, `models_async`.
+`verify` replays a dataset, `load` asks alone and under load, `compare` holds vendors against a baseline, `diff` a later
+run against an earlier one, `report` writes a finished run in any format, `load_run` reads one, `merge` joins runs of
+several machines, `Viewer` shows runs in the browser. The functions have the names of the commands, and those that take
+long have an async twin: `probe_async`, `verify_async`, `load_async`, `compare_async`, `models_async`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from toolcert.version import __version__
 
 if TYPE_CHECKING:
     from toolcert.api.compare import compare, compare_async
+    from toolcert.api.diff import diff
     from toolcert.api.endpoint import Endpoint, models, models_async
     from toolcert.api.load import LoadJob, LoadOptions, LoadRun, load, load_async
     from toolcert.api.merge import merge
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from toolcert.core.findings import Finding, Severity
     from toolcert.core.targets import ModelInfo
     from toolcert.core.verdict import Verdict, Word
+    from toolcert.difference.run_difference import Change, RunDifference
     from toolcert.load_test.summary import LoadSummary
     from toolcert.probes.summary.scorecard import ProbeSummary
     from toolcert.runs.encoding import Keep
@@ -66,6 +68,7 @@ _HOMES = {
     "By": "toolcert.comparison.read.packed_run",
     "CaseFinished": "toolcert.core.events",
     "CaseStarted": "toolcert.core.events",
+    "Change": "toolcert.difference.run_difference",
     "CompareOptions": "toolcert.comparison.compare_options",
     "CompareVerdict": "toolcert.comparison.result",
     "Comparison": "toolcert.comparison.result",
@@ -91,6 +94,7 @@ _HOMES = {
     "ProbeOptions": "toolcert.api.probe",
     "ProbeRun": "toolcert.api.probe",
     "ProbeSummary": "toolcert.probes.summary.scorecard",
+    "RunDifference": "toolcert.difference.run_difference",
     "RunFinished": "toolcert.core.events",
     "RunStarted": "toolcert.core.events",
     "RunStopping": "toolcert.core.events",
@@ -109,6 +113,7 @@ _HOMES = {
     "compare_async": "toolcert.api.compare",
     "load": "toolcert.api.load",
     "load_async": "toolcert.api.load",
+    "diff": "toolcert.api.diff",
     "load_run": "toolcert.api.report",
     "merge": "toolcert.api.merge",
     "models": "toolcert.api.endpoint",
@@ -130,6 +135,7 @@ __all__ = [
     "By",
     "CaseFinished",
     "CaseStarted",
+    "Change",
     "CompareOptions",
     "CompareVerdict",
     "Comparison",
@@ -155,6 +161,7 @@ __all__ = [
     "ProbeOptions",
     "ProbeRun",
     "ProbeSummary",
+    "RunDifference",
     "RunFinished",
     "RunStarted",
     "RunStopping",
@@ -172,6 +179,7 @@ __all__ = [
     "__version__",
     "compare",
     "compare_async",
+    "diff",
     "load",
     "load_async",
     "load_run",

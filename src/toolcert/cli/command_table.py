@@ -38,7 +38,11 @@ SECTIONS: dict[str, dict[str, Entry]] = {
             "toolcert.cli.commands.compare:compare", "Is this vendor the same as the baseline, and how sure are we?"
         ),
         "merge": Entry("toolcert.cli.commands.merge:merge", "Join the runs of all shards into one."),
+        "diff": Entry("toolcert.cli.commands.diff:diff", "What changed from one run to another, and is it chance?"),
         "bless": Entry("toolcert.cli.commands.bless:bless", "Keep a run as a named baseline to compare with."),
+        "runs": Entry(
+            "toolcert.cli.commands.runs:runs", "List runs, newest first: verdict, target, counts, cost, state."
+        ),
         "report": Entry("toolcert.cli.commands.report:report", "Write reports about a finished run, in any format."),
         "show": Entry("toolcert.cli.commands.show:show", "Show one row of a run: request, answer, findings, curl."),
         "view": Entry(

@@ -70,3 +70,15 @@ class Manifest(Value):
     Where this is false, readers need not look for them."""
     argv: tuple[str, ...] = ()
     versions: dict[str, str] = {}
+
+    @property
+    def asked_models(self) -> tuple[str, ...]:
+        """The ids of the models that the run asks, each once."""
+        named = self.parameters.get("model")
+        listed = (info.id for infos in self.models.values() for info in infos if info.can_chat)
+        return (str(named),) if named else tuple(dict.fromkeys(listed))
+
+    @property
+    def about(self) -> str:
+        """The dataset, or the suite."""
+        return self.dataset.path if self.dataset is not None else self.suite or ""

@@ -97,8 +97,6 @@ def _reader(run: str | PathLike[str], known: Sequence[Mark]) -> CaseReader:
 
 def _side(reader: CaseReader) -> RunSide:
     manifest = reader.reader.manifest
-    listed = [info.id for infos in manifest.models.values() for info in infos if info.can_chat]
-    asked = manifest.parameters.get("model")
     return RunSide(
         run=manifest.run,
         folder=str(reader.folder),
@@ -106,13 +104,9 @@ def _side(reader: CaseReader) -> RunSide:
         started_at=manifest.started_at,
         toolcert=manifest.toolcert,
         endpoints=tuple(spec.name for spec in manifest.endpoints),
-        models=(str(asked),) if asked else tuple(dict.fromkeys(listed)),
-        about=_about(manifest),
+        models=manifest.asked_models,
+        about=manifest.about,
     )
-
-
-def _about(manifest: Manifest) -> str:
-    return manifest.dataset.path if manifest.dataset is not None else manifest.suite or ""
 
 
 def _settings(old: Manifest, new: Manifest) -> Iterator[Setting]:
@@ -233,8 +227,8 @@ def _advice(change: Change, models: Sequence[ModelDifference], after: RunSide, s
         return f"Look at the rows that differ: whether this is better, the dataset does not say.{see}"
     weak = next((model for model in models if model.after_verdict is not None and not model.after_verdict.good), None)
     if weak is not None and weak.after_verdict is not None:
-        still = weak.after_verdict.word.text
-        return f"Nothing got worse; {weak.name} is still {still}, which is no news. {shows}".rstrip()
+        word = weak.after_verdict.word.text
+        return f"Nothing got worse than it was; the verdict on {weak.name} is: {word}. {shows}".rstrip()
     return f"Nothing speaks against the later version. {shows}".rstrip()
 
 

@@ -20,10 +20,10 @@ class Change(StrEnum):
 
     WORSE = "worse"
     """Worse, by more than chance explains."""
-    CHANGED = "changed"
-    """Different by more than chance explains, and neither better nor worse by itself."""
     IMPROVED = "improved"
     """Better, by more than chance explains."""
+    CHANGED = "changed"
+    """Different by more than chance explains, and neither better nor worse by itself."""
     NO_EVIDENCE = "no_evidence"
     """What differs can be chance."""
     NOT_MEASURED = "not_measured"

@@ -96,6 +96,12 @@ RENDERERS: Mapping[str, Mapping[str, str]] = {
         "html": "compare.html:compare_html",
         "badge": "badge:compare_badge",
     },
+    "diff": {
+        "json": "json:diff_json",
+        "junit": "diff.junit:diff_junit",
+        "markdown": "diff.markdown:diff_markdown",
+        "html": "diff.html:diff_html",
+    },
 }
 """Job to format to `module:function`; loaded when asked for, because templates and XML are not free."""
 

@@ -14,6 +14,7 @@ from toolcert.comparison.judge.evidence import SHOWN
 from toolcert.comparison.result import Comparison
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
+from toolcert.difference.run_difference import RunDifference
 from toolcert.load_test.summary import LoadSummary
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.reports.display_text import visible_json
@@ -104,3 +105,16 @@ def compare_json(comparison: Comparison, extras: Extras = NOTHING) -> bytes:  # 
     vendors = tuple(msgspec.structs.replace(one, rows=one.rows[:SHOWN]) for one in comparison.vendors)
     brief = msgspec.structs.replace(comparison, vendors=vendors)
     return pretty(CompareReport(format="toolcert.compare/1", comparison=brief))
+
+
+class DiffReport(Report):
+    """The report of differences: name and version of the format, then each later run against the first one."""
+
+    intervals = True
+    format: Literal["toolcert.diff/1"]
+    differences: tuple[RunDifference, ...]
+
+
+def diff_json(differences: tuple[RunDifference, ...], extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
+    """All differences."""
+    return pretty(DiffReport(format="toolcert.diff/1", differences=differences))

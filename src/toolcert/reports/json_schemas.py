@@ -9,7 +9,7 @@ import msgspec
 
 from toolcert.core.statistics.rates import Rate
 from toolcert.reports.history.json import HistoryReport
-from toolcert.reports.json import CompareReport, LoadReport, ProbeReport, Report, VerifyReport
+from toolcert.reports.json import CompareReport, DiffReport, LoadReport, ProbeReport, Report, VerifyReport
 
 SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
 REPORTS: Mapping[str, type[Report]] = {
@@ -17,6 +17,7 @@ REPORTS: Mapping[str, type[Report]] = {
     "verify": VerifyReport,
     "load": LoadReport,
     "compare": CompareReport,
+    "diff": DiffReport,
     "history": HistoryReport,
 }
 _BOUND = {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None}

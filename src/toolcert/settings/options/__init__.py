@@ -10,7 +10,7 @@ from toolcert.settings.options.compare import COMPARE
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
 from toolcert.settings.options.history import HISTORY
 from toolcert.settings.options.load import LOAD
-from toolcert.settings.options.output import OUTPUT, SHARDS
+from toolcert.settings.options.output import MARKS, OUTPUT, SHARDS
 from toolcert.settings.options.probe import PROBE
 from toolcert.settings.options.verify import VERIFY
 from toolcert.settings.options.view import VIEW
@@ -25,7 +25,9 @@ def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:
     return table
 
 
-OPTIONS: dict[str, Option] = _table(CONNECTION, REQUESTS, PROBE, LOAD, VERIFY, COMPARE, OUTPUT, SHARDS, HISTORY, VIEW)
+OPTIONS: dict[str, Option] = _table(
+    CONNECTION, REQUESTS, PROBE, LOAD, VERIFY, COMPARE, OUTPUT, MARKS, SHARDS, HISTORY, VIEW
+)
 BY_KEY: dict[str, Option] = {option.key: option for option in OPTIONS.values()}
 ENDPOINT_KEYS: frozenset[str] = frozenset(option.key for option in OPTIONS.values() if option.per_endpoint)
 

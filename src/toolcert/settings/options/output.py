@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcert.settings.option import Choice, Option, OutputFile, Share, Switch
+from toolcert.settings.option import Choice, InputFile, Option, OutputFile, Share, Switch
 
 _RUN = "Run"
 _FILES = "Reports (FILE, s3:// URL, or - for stdout)"
@@ -64,3 +64,11 @@ REPORTS: tuple[Option, ...] = (
     ),
 )
 OUTPUT: tuple[Option, ...] = RUN + REPORTS
+MARKS: tuple[Option, ...] = (
+    Option(
+        name="known",
+        group="Gates",
+        kind=InputFile(),
+        help="File of marks, see `toolcert mark`: what it calls known or wrong closes no gate and is shown as such.",
+    ),
+)

@@ -1,0 +1,154 @@
+"""`toolcert runs`: the runs below a folder, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toolcert.cli.support.click_options import SettingsCommand, use
+from toolcert.cli.support.exit import echo, warn
+from toolcert.core.errors import ExitCode, InputError, ToolcertError
+from toolcert.core.verdict import Word
+from toolcert.settings import Settings
+
+if TYPE_CHECKING:
+    from toolcert.runs.location import RunEntry
+
+_MOST_MODELS = 2
+
+
+@click.command(cls=SettingsCommand, short_help="List runs, newest first: verdict, target, counts, cost, state.")
+@click.argument("folder", required=False, metavar="[FOLDER]")
+@click.option("--endpoint", "endpoint", metavar="NAME", help="Only runs at this endpoint, a name or a pattern.")
+@click.option("--model", "-m", "model", metavar="ID", help="Only runs that asked this model, an id or a pattern.")
+@click.option(
+    "--verdict", type=click.Choice([word.value for word in Word]), help="Only runs whose verdict is this word."
+)
+@click.option(
+    "--since", type=click.DateTime(["%Y-%m-%d"]), metavar="YYYY-MM-DD", help="Only runs from this day on (UTC)."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, metavar="N", show_default=True, help="At most so many."
+)
+@click.option("--json", "as_json", is_flag=True, help="The list as JSON, one object for each run.")
+@use()
+def runs(
+    *,
+    folder: str | None,
+    settings: Settings,
+    as_json: bool,
+    since: datetime | None,
+    limit: int,
+    **wanted: str | None,
+) -> int:
+    """List runs, newest first: verdict, target, counts, cost, state.
+
+    FOLDER holds run folders; without it that is toolcert-runs. The name of a run that the list shows can be given to
+    every command that takes a run, and `latest` stands for the newest one below toolcert-runs.
+
+    \b
+    toolcert runs
+    toolcert runs nightly --model 'qwen*' --verdict partial --since 2026-06-01
+    toolcert runs --json | jq '.[0].verdict'
+    """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
+    from toolcert.reports.console.style import Screen, table
+    from toolcert.reports.destinations import STDOUT, deliver_json
+    from toolcert.runs.location import list_runs
+    from toolcert.runs.provenance import RUNS
+
+    place = Path(folder) if folder is not None else RUNS
+    if folder is not None and not place.is_dir():
+        raise InputError(f"there is no folder {place}.", remedy="Name a folder that holds run folders.")
+    first = since.replace(tzinfo=UTC).timestamp() if since is not None else 0.0
+    chosen = (entry for entry in list_runs(place) if entry.manifest.started_at >= first)
+    told = (_line(entry, settings) for entry in chosen if _asked(entry, wanted))
+    lines = list(islice((line for line in told if _fits(line, wanted)), limit))
+    if as_json:
+        deliver_json(lines, STDOUT)
+    elif lines:
+        heads = ("RUN", "STARTED (UTC)", "JOB", "VERDICT", "PASSED", "COST", "STATE", "ABOUT")
+        screen = Screen()
+        screen.print(table(heads, [_cells(line, by_id=place == RUNS) for line in lines], screen))
+    else:
+        echo(f"No run in {place} fits." if any((since, *wanted.values())) else f"There is no run in {place}.", err=True)
+    return ExitCode.OK
+
+
+def _asked(entry: RunEntry, wanted: dict[str, str | None]) -> bool:
+    """Whether the manifest has the endpoint and the model; the log is not read for it."""
+    endpoints = [spec.name for spec in entry.manifest.endpoints]
+    return _any_fits(endpoints, wanted["endpoint"]) and _any_fits(entry.manifest.asked_models, wanted["model"])
+
+
+def _any_fits(names: Iterable[str], pattern: str | None) -> bool:
+    return pattern is None or any(name == pattern or fnmatchcase(name, pattern) for name in names)
+
+
+def _fits(line: dict[str, Any], wanted: dict[str, str | None]) -> bool:
+    return wanted["verdict"] is None or line["verdict"] == wanted["verdict"]
+
+
+def _line(entry: RunEntry, settings: Settings) -> dict[str, Any]:
+    """What is told of a run; one whose log is damaged is listed without its figures."""
+    manifest = entry.manifest
+    line: dict[str, Any] = {
+        "run": manifest.run,
+        "folder": str(entry.folder),
+        "started_at": manifest.started_at,
+        "job": manifest.job,
+        "endpoints": [spec.name for spec in manifest.endpoints],
+        "models": list(manifest.asked_models),
+        "about": manifest.about,
+        "state": entry.state.value,
+        "bytes": entry.size,
+    }
+    figures: dict[str, Any] = {"verdict": None, "headline": "", "passed": None, "measured": None, "cost": None}
+    try:
+        figures |= dict(_figures(entry, settings))
+    except ToolcertError as error:
+        warn(f"{entry.folder}: {error}")
+    return line | figures
+
+
+def _figures(entry: RunEntry, settings: Settings) -> Iterator[tuple[str, Any]]:
+    from toolcert.api.report import load_run
+    from toolcert.core.statistics.rates import Rate
+    from toolcert.probes.summary.scorecard import ProbeSummary
+    from toolcert.verification.summary.figures import VerifySummary
+
+    summary = load_run(entry.folder, prices=settings.config.prices).summary
+    yield "headline", summary.headline
+    if isinstance(summary, ProbeSummary):
+        counts = summary.totals.counts
+        yield from (("verdict", summary.verdict.value), ("passed", counts.passed), ("measured", counts.measured))
+        yield "cost", summary.totals.usage.cost
+        return
+    yield "verdict", summary.verdict.word.value
+    if isinstance(summary, VerifySummary):
+        yield from (("passed", summary.rows.passed), ("measured", summary.rows.answered))
+    else:
+        right = sum((level.right for level in summary.levels), Rate())
+        yield from (("passed", right.k), ("measured", right.n))
+
+
+def _cells(line: dict[str, Any], *, by_id: bool) -> tuple[str, ...]:
+    """A line of the table; a run is named as other commands take it."""
+    models = line["models"]
+    more = f" and {len(models) - _MOST_MODELS} more" if len(models) > _MOST_MODELS else ""
+    target = f"{', '.join(models[:_MOST_MODELS])}{more} at {', '.join(line['endpoints'])}"
+    return (
+        line["run"] if by_id else line["folder"],
+        f"{datetime.fromtimestamp(line['started_at'], UTC):%Y-%m-%d %H:%M}",
+        line["job"],
+        "" if line["verdict"] is None else Word(line["verdict"]).text,
+        "" if line["measured"] is None else f"{line['passed']}/{line['measured']}",
+        "" if line["cost"] is None else f"{line['cost']:.2f}",
+        line["state"],
+        f"{target}{', ' if line['about'] else ''}{line['about']}",
+    )
