@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from toolcert.api.endpoint import wait_for
 from toolcert.api.probe import ProbeRun
+from toolcert.api.run_place import run_place
 from toolcert.core.errors import UsageError
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.location import locate_run
@@ -29,8 +32,24 @@ def merge(
     """
     if not runs:
         raise UsageError("no run to merge.", remedy="Name the folders of all shards.")
-    folder = Path(output)
-    with closing(Union([locate_run(run) for run in runs], allow_gaps=allow_gaps)) as union:
+
+    async def merged() -> VerifyRun | ProbeRun:
+        async with run_place(os.fspath(output)) as (folder, _):
+            return _merge(
+                [locate_run(run) for run in runs],
+                Path(folder or ""),
+                allow_gaps=allow_gaps,
+                fresh=fresh,
+                prices=prices or {},
+            )
+
+    return wait_for(merged())
+
+
+def _merge(
+    runs: Sequence[Path], folder: Path, *, allow_gaps: bool, fresh: bool, prices: Mapping[str, tuple[float, float]]
+) -> VerifyRun | ProbeRun:
+    with closing(Union(runs, allow_gaps=allow_gaps)) as union:
         if union.manifest.job == "verify":
             tally = Tally()
             union.write(folder, fresh=fresh, observe=tally.add_line)
