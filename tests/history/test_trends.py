@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from toolcert.core.statistics.rates import Rate
-from toolcert.history.changes import ChangeKind, latest_changes, outages, recent_changes
+from toolcert.history.changes import ChangeKind, latest_changes, outages, recent_changes, standing
 from toolcert.history.csv_import import import_csv
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory, histories
 from toolcert.history.drift import Metric, find_drift, walk_range
@@ -94,6 +95,35 @@ def test_a_model_that_stays_as_it_is_makes_no_news(rate: float, n: int) -> None:
         assert len(set(statuses)) > 1
         said += len(recent_changes(found, found[0].days[-1].day, 60))
     assert said <= 0.01 * 20 * 60
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+def test_a_model_of_70_percent_is_unreliable_every_day_and_not_by_turns(n: int) -> None:
+    """After its first fortnight, in 20 histories; its single days pass and fail by turns."""
+    flips = by_day = days = 0
+    for seed in range(20):
+        chance = random.Random(seed)
+        (found,) = course_of([sum(chance.random() < 0.7 for _ in range(n)) for _ in range(60)], n)
+        now = [standing(found, day.day, 0.9) for day in found.days if day.status is not DayStatus.BROKEN][14:]
+        flips += sum(one is not other for one, other in pairwise(now))
+        by_day += sum(one.status is not other.status for one, other in pairwise(found.days[14:]))
+        days += len(now)
+    assert by_day > 0.05 * days
+    assert flips <= 0.01 * days
+
+
+def test_a_good_model_stays_good_on_a_bad_day_and_a_real_loss_moves_it() -> None:
+    (found,) = course_of([10] * 14 + [8] + [10] * 3 + [5] * 4, 10)
+    said = [standing(found, day.day, 0.9).value for day in found.days]
+    assert said[14] == "working"
+    assert found.days[14].status is DayStatus.UNRELIABLE
+    assert said[18:] == ["unreliable"] * 4
+
+
+def test_what_is_not_a_matter_of_rates_is_told_by_the_day() -> None:
+    (found,) = course_of([10] * 5 + [0], 10)
+    assert standing(found, found.days[-1].day, 0.9) is DayStatus.BROKEN
+    assert standing(found, "2030-01-01", 0.9) is DayStatus.NOT_TESTED
 
 
 def test_a_real_loss_is_said_once_and_so_is_the_recovery() -> None:

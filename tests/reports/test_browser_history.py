@@ -6,10 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from playwright.sync_api import Page, expect
 
 from reports.samples import probe_summary
-from support.histories import TELLING, made
+from support.histories import TELLING, made, stored
+from toolcert.history.observation import StoredRun
+from toolcert.history.overview import overview
+from toolcert.history.store import HistoryStore
 from toolcert.reports.formats import Extras, render
 from toolcert.reports.history.html import history_html, history_section
 
@@ -33,6 +37,17 @@ OVERLAP = """() => {
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> str:
     return history_html(made(tmp_path_factory.mktemp("history"), TELLING))
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same with a model at a second endpoint on the last day, and the page of another day beside it."""
+    location = stored(str(tmp_path_factory.mktemp("two") / "h"), TELLING)
+    with HistoryStore(location) as store:
+        last = [one for one in store.observations() if one.model == "steady"][-1]
+        run = StoredRun(run="7f3a21c9", day=last.day, started_at=1.0, source="probe")
+        store.add(run, [structs.replace(last, run=run.run, endpoint="south")])
+        return history_html(overview(store), {"2026-05-12": "report_2026-05-12.html"})
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -96,6 +111,54 @@ def test_a_tip_says_what_a_day_was_like_in_both_windows(visit: Callable[..., Pag
     expect(page.locator("#tip")).to_have_text("30 Maypasses, 50/50 calls, 50/50 used, call 0.50 s")
     page.mouse.move(5, 5)
     expect(page.locator("#tip")).to_be_hidden()
+
+
+def test_models_are_filtered_by_name_endpoint_and_status(visit: Callable[..., Page], two: str) -> None:
+    page = visit(two)
+    rows = page.locator(".timeline tbody tr:visible")
+    everything = rows.count()
+    page.locator("select[name=endpoint]").select_option("south")
+    expect(rows).to_have_count(1)
+    assert page.evaluate("location.hash") == "#?history.endpoint=south"
+    page.get_by_role("button", name="Reset").click()
+    expect(rows).to_have_count(everything)
+    page.get_by_placeholder("Filter models").fill("just-broke")
+    expect(rows).to_have_count(1)
+    assert page.locator(".changes tbody tr:visible").all_inner_texts()
+    assert all("just-broke" in text for text in page.locator(".changes tbody tr:visible").all_inner_texts())
+    page.get_by_placeholder("Filter models").fill("")
+    page.locator("select[name=standing]").select_option("calls only")
+    expect(rows).to_have_count(1)
+
+
+def test_a_bar_opens_the_run_of_its_day(visit: Callable[..., Page], two: str) -> None:
+    page = visit(two)
+    chart = page.locator(".timeline tbody tr", has_text="transport").locator("td.days .chart").first
+    box = chart.bounding_box()
+    assert box is not None
+    chart.click(position={"x": box["width"] * 41.5 / 60, "y": 10})
+    card = page.locator(".day-card")
+    expect(card).to_contain_text("12 May, transport")
+    expect(card.get_by_role("link", name="Open the page of that day")).to_have_attribute(
+        "href", "report_2026-05-12.html"
+    )
+    south = page.locator(".timeline tbody tr", has_text="at south").locator("td.days")
+    south.focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#tip")).to_contain_text("1 April")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(card).to_contain_text("toolcert view 7f3a21c9")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(card).to_contain_text("No run of it is kept.")
+
+
+def test_the_window_is_in_the_address(visit: Callable[..., Page], html: str) -> None:
+    page = visit(html, at="#?days=30")
+    expect(page.get_by_role("button", name="30 days")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="60 days").click()
+    assert page.evaluate("location.hash") == ""
 
 
 def test_a_number_leads_to_its_note(visit: Callable[..., Page], html: str) -> None:

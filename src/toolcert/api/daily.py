@@ -93,7 +93,7 @@ def _write_pages(what: Publication, summary: ProbeSummary | None) -> None:
     reports = sorted(_dated(folder, _REPORT))
     # A copy and not a link, so that any static host can serve the folder.
     write_whole(folder / LATEST, [reports[-1][1].read_bytes()])
-    _write(folder / HISTORY, history_html(newest))
+    _write(folder / HISTORY, history_html(newest, reports_beside(folder / HISTORY)))
     _write(folder / INDEX, index_html(newest, [(day, path.name) for day, path in reversed(reports)]))
     if what.readme is not None:
         readme = Path(what.readme)
@@ -134,6 +134,11 @@ def prune(what: Publication) -> Deleted:
             shutil.rmtree(run)
     with HistoryStore(what.history) as store:
         return Deleted(before=first, pages=len(pages), runs=len(runs), rows=store.forget_before(first))
+
+
+def reports_beside(page: Path) -> dict[str, str]:
+    """The pages of single days in the folder of a page, by date."""
+    return {day: path.name for day, path in _dated(page.parent, _REPORT)}
 
 
 def _dated(folder: Path, name: re.Pattern[str]) -> list[tuple[str, Path]]:

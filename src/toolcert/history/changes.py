@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
-from toolcert.core.statistics.rates import Rate
+from toolcert.core.statistics.rates import Rate, reaches
 from toolcert.core.values import Value
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 from toolcert.history.last_good import loss_p
@@ -120,6 +120,26 @@ def _changes(courses: Sequence[_Course], run_day: str, partial_days: Collection[
     changes = [change for course in courses if (change := _change(course, run_day, before, absent)) is not None]
     order = list(ChangeKind)
     return sorted(changes, key=lambda change: (order.index(change.kind), change.model))
+
+
+_RELIABILITY = (DayStatus.WORKING, DayStatus.UNRELIABLE)
+"""A day is the one or the other by the rates of its few tries, so chance alone moves a model between them."""
+
+
+def standing(history: ModelHistory, last: str, threshold: float) -> DayStatus:
+    """What a model is on the last day.
+
+    Whether it is reliable is told by all days since its last proven change, at most 14; everything else by that day.
+    """
+    now = next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
+    if now not in _RELIABILITY:
+        return now
+    course = _Course(history)
+    since = max((day for day in course.proven if day <= last), default="")
+    days = [day for day in course.asked if since <= day.day <= last and day.status in _RELIABILITY][-WINDOW:]
+    rates = [sum((day.calling for day in days), Rate()), sum((day.handling for day in days), Rate())]
+    reached = all(reaches(rate.k, rate.n, threshold) for rate in rates if rate.n)
+    return DayStatus.WORKING if reached else DayStatus.UNRELIABLE
 
 
 def _change(course: _Course, run_day: str, day_before: str | None, absent: ChangeKind) -> Change | None:

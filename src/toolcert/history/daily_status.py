@@ -57,6 +57,8 @@ class ModelHistory(Value):
     days: tuple[Day, ...]
     first_seen: str = ""
     last_seen: str = ""
+    standing: DayStatus | None = None
+    """What the model is on the last day, by the days since its last proven change: one day of luck does not move it."""
 
     @property
     def measured(self) -> tuple[Day, ...]:

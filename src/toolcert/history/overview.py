@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
+import msgspec
+
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.values import Value
-from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes
+from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes, standing
 from toolcert.history.daily_status import DayStatus, ModelHistory, histories
 from toolcert.history.drift import BUDGET, DriftReport, find_drift
 from toolcert.history.last_good import AgainstLastGood, against_last_good
@@ -120,7 +122,10 @@ def overview(
     first = max(first, min(one.day for one in found))
     partial = _partial_days(store.runs(since=first))
     rest = store.shortcomings(models=names, since=first, until=last, probe=only)
-    inside = histories(found, first=first, last=last, threshold=threshold, spans=spans, shortcomings=rest)
+    inside = [
+        msgspec.structs.replace(history, standing=standing(history, last, threshold))
+        for history in histories(found, first=first, last=last, threshold=threshold, spans=spans, shortcomings=rest)
+    ]
     return Overview(
         probe=probe,
         first=first,

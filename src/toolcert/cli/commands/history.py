@@ -230,10 +230,12 @@ def _overview(model: str | None, settings: Settings) -> Overview:
 
 
 def _write_page(found: Overview, destination: str) -> None:
-    from toolcert.reports.destinations import deliver
+    from toolcert.api.daily import reports_beside
+    from toolcert.reports.destinations import STDOUT, deliver, place
     from toolcert.reports.history.html import history_html
 
-    deliver(history_html(found), destination)
+    beside = {} if place(destination) == STDOUT else reports_beside(Path(destination))
+    deliver(history_html(found, beside), destination)
 
 
 def _deliver(found: Overview, settings: Settings, view: Callable[[Overview, Screen], Iterable[Line]]) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median
+from types import MappingProxyType
 
 from toolcert.core.findings import Severity
 from toolcert.core.values import Value
@@ -36,6 +37,9 @@ class ChangeRow(Value):
     word: str
     model: str
     text: str
+    find: str = ""
+    """What the filter by name looks at."""
+    endpoint: str = ""
 
 
 def facts(found: Overview) -> tuple[tuple[str, str], ...]:
@@ -67,6 +71,8 @@ def change_rows(found: Overview) -> tuple[ChangeRow, ...]:
             role="bad",
             word="worse than the last good run",
             model=visible(short_name(one.model)),
+            find=visible(one.model).lower(),
+            endpoint=visible(one.endpoint),
             text=f"{ratio(one.before)} passed on {day_text(one.good_day)} → {ratio(one.after)} ({chance(one.p)})",
         )
         for one in found.against_last_good
@@ -86,6 +92,8 @@ def _status(change: Change) -> ChangeRow:
         role=CHANGE_ROLES[change.kind],
         word=change.kind.word,
         model=visible(short_name(change.model)),
+        find=visible(change.model).lower(),
+        endpoint=visible(change.endpoint),
         text=change_sentence(change),
     )
 
@@ -104,7 +112,13 @@ def _slower(history: ModelHistory, last: str) -> ChangeRow | None:
         f"between {seconds(min(before))} and {seconds(max(before))} s"
     )
     return ChangeRow(
-        day=day_text(last), role="warning", word="slower", model=visible(short_name(history.model)), text=text
+        day=day_text(last),
+        role="warning",
+        word="slower",
+        model=visible(short_name(history.model)),
+        find=visible(history.model).lower(),
+        endpoint=visible(history.endpoint),
+        text=text,
     )
 
 
@@ -141,6 +155,8 @@ class DriftRow(Value):
     """A change point in words."""
 
     model: str
+    find: str
+    endpoint: str
     text: str
     worse: bool
     p: str
@@ -150,6 +166,8 @@ class DriftRow(Value):
 class HistoryPage(Value):
     """Everything the template shows."""
 
+    reports: Mapping[str, str]
+    """Pages of single days, by date."""
     span: str
     headline: str
     lines: tuple[str, ...]
@@ -174,9 +192,9 @@ class HistoryPage(Value):
     threshold: float
 
 
-def history_html(found: Overview) -> str:
-    """The whole page."""
-    return render("history.html.j2", page=_page(found), history=None, **_TOOLS)
+def history_html(found: Overview, reports: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The whole page; `reports` are the pages of single days, which stand beside it."""
+    return render("history.html.j2", page=_page(found, reports), history=None, **_TOOLS)
 
 
 def history_section(found: Overview) -> Section:
@@ -189,9 +207,10 @@ _TOOLS = {"days": days, "trend": trend, "words": words, "signs": SIGNS, "statuse
 """Functions that the templates call."""
 
 
-def _page(found: Overview) -> HistoryPage:
+def _page(found: Overview, reports: Mapping[str, str] = MappingProxyType({})) -> HistoryPage:
     noted = notes(found)
     return HistoryPage(
+        reports=reports,
         span=words.window_text(found.first, found.last),
         headline=visible(words.headline(found)),
         lines=tuple(visible(line) for line in words.standing_lines(found)),
@@ -218,6 +237,8 @@ def _page(found: Overview) -> HistoryPage:
 def _drift_row(change: ChangePoint) -> DriftRow:
     return DriftRow(
         model=visible(words.short_name(change.model)),
+        find=visible(change.model).lower(),
+        endpoint=visible(change.endpoint),
         text=words.drift_sentence(change),
         worse=change.worse,
         p=words.chance(change.p),

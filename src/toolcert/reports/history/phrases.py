@@ -67,7 +67,9 @@ def short_name(model: str) -> str:
 
 
 def latest_status(history: ModelHistory, last: str) -> DayStatus:
-    """The status of a model on the last day with a run."""
+    """What a model is on the last day with a run."""
+    if history.standing is not None:
+        return history.standing
     return next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
 
 

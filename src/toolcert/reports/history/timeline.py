@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from toolcert.core.statistics.rates import Rate
@@ -38,6 +39,9 @@ class TimelineRow(Value):
     marks: tuple[Mark, ...]
     said: tuple[str, ...]
     """Tooltip text of each bar."""
+    runs: tuple[str, ...]
+    """The last run behind each bar."""
+    endpoint: str
     summary: str
     status: DayStatus
     word: str
@@ -57,6 +61,11 @@ class Timeline(Value):
     size: int
     short: int
     """How many bars the shorter window has; 0 where there is no choice."""
+    endpoints: tuple[str, ...]
+    words: tuple[str, ...]
+    """The states that models are in now, for the filter."""
+    dates: tuple[str, ...]
+    """The last date of each bar."""
 
 
 class NeverRow(Value):
@@ -74,8 +83,12 @@ def timeline(found: Overview, notes: Sequence[Note]) -> Timeline:
     days = len(found.models[0].days)
     size = size_for(days, MOST_BARS)
     bars = stretches(found.models[0].days, size)
+    rows = tuple(_row(history, found, size, notes) for history in models)
     return Timeline(
-        rows=tuple(_row(history, found, size, notes) for history in models),
+        rows=rows,
+        endpoints=tuple(sorted({row.endpoint for row in rows})),
+        words=tuple(dict.fromkeys(row.word for row in rows)),
+        dates=tuple(bar.last for bar in bars),
         days=tuple(span_text(bar.first, bar.last) for bar in bars),
         labels=date_labels(bars, max(FEWEST_BARS, len(bars))),
         size=size,
@@ -108,6 +121,8 @@ def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note
         statuses=tuple(bar.status for bar in bars),
         marks=tuple(_mark(note, bars) for note in own if note.status is not DayStatus.CALLS_ONLY),
         said=tuple(_said(bar) for bar in bars),
+        runs=_runs(history, bars),
+        endpoint=visible(history.endpoint),
         summary=f"{name}: {working} of {plural(len(measured), 'measured day')} working, now {WORDS[status]}",
         status=status,
         word=WORDS[status],
@@ -116,6 +131,21 @@ def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note
         rates=tuple(bar.calling.value for bar in bars),
         last_time=next((day.call_p50 for day in reversed(measured) if day.call_p50 is not None), None),
     )
+
+
+def _runs(history: ModelHistory, bars: Sequence[Stretch]) -> tuple[str, ...]:
+    """The last run of each bar that can be opened; those of imported files have no folder."""
+    runs = {day.day: day.run for day in history.days if day.run and _OWN_RUN.fullmatch(day.run)}
+    days = [day.day for day in history.days]
+    places = {day: place for place, day in enumerate(days)}
+    return tuple(
+        next((runs[day] for day in reversed(days[places[bar.first] : places[bar.last] + 1]) if day in runs), "")
+        for bar in bars
+    )
+
+
+_OWN_RUN = re.compile(r"[0-9a-f]{8}|daily-\d{4}-\d{2}-\d{2}-[0-9a-f]{8}")
+"""The id of a run, or the name of a day's run in the history."""
 
 
 def _parts(history: ModelHistory) -> tuple[str, str]:

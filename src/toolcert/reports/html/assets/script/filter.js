@@ -14,12 +14,12 @@ document.querySelectorAll("form[data-scope]").forEach((form) => {
   const fits = (element, name, wanted) => {
     const own = element.getAttribute(`data-f-${name}`);
     if (own === null || !wanted) return true;
-    return name === "text" ? (own || textOf(element)).includes(wanted) : own.split("|").includes(wanted);
+    return ["text", "find"].includes(name) ? (own || textOf(element)).includes(wanted) : own.split("|").includes(wanted);
   };
   const apply = () => {
     const wanted = Object.fromEntries(new FormData(form));
     fields.forEach((name) => address.set(named(name), (wanted[name] || "").trim()));
-    wanted.text = (wanted.text || "").trim().toLowerCase();
+    ["text", "find"].forEach((name) => { wanted[name] = (wanted[name] || "").trim().toLowerCase(); });
     concerned.forEach((element) => element.classList.toggle("away", !fields.every((name) => fits(element, name, wanted[name]))));
     const shown = counted.filter((element) => !element.classList.contains("away")).length;
     form.querySelector("output").textContent = `${shown} of ${counted.length} ${form.dataset.noun}`;
