@@ -164,3 +164,35 @@ def test_two_models_that_pass_have_the_colour_of_one_and_a_silent_endpoint_is_na
     summary = json.loads(Path("r.json").read_text())["summary"]
     assert summary["headline"] == "2 of 2 models pass; 127.0.0.1:1 could not be measured."
     assert summary["verdict"] == "not_measured"
+
+
+def test_verify_tells_what_follows_from_a_finding_and_counts_it_nowhere() -> None:
+    """An empty string is too short, and so cannot match a pattern either."""
+    city = {"type": "string", "minLength": 1, "pattern": "^[A-Z]"}
+    parameters = {"type": "object", "properties": {"city": city}, "required": ["city"]}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": parameters}}]
+    with Vendor(models={"faithful": "fault:args.schema.minLength"}) as vendor:
+        done = verify(vendor, "--markdown", "report.md", rows=6, tools=tools)
+    assert "From it follows: args.schema.pattern" in done.stdout
+    assert "From it follows: args.schema.pattern" in Path("report.md").read_text()
+    summary = json.loads(Path("report.json").read_text())["summary"]
+    assert [line["code"] for line in summary["vendor"]] == ["args.schema.minLength"]
+    assert summary["vendor"][0]["examples"][0]["follows"] == ["args.schema.pattern"]
+
+
+def test_a_model_that_was_busy_is_no_best_choice_beside_one_that_was_not() -> None:
+    with Vendor(models=["faithful", "overloaded"]) as vendor:
+        asked = ["probe", vendor.url, "--suite", "quick", "-n", "5", "-q", "-c", "1", "--json", "report.json"]
+        done = call(*asked)
+    models = json.loads(Path("report.json").read_text())["summary"]["models"]
+    assert [(model["model"], model["verdict"]["word"]) for model in models] == [
+        ("faithful", "passes"),
+        ("overloaded", "passes"),
+    ]
+    assert "Best choice: faithful" in done.stdout
+
+
+def test_a_sentence_of_the_server_keeps_its_own_end(vendor: Vendor) -> None:
+    with Scripted(lambda _: refusal(503, "The model is loading, please wait...")) as server:
+        done = verify(server)
+    assert "...." not in done.output

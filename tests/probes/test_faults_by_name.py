@@ -81,7 +81,7 @@ def test_a_model_that_declines_does_not_answer_with_nothing(vendor: Vendor) -> N
         choice["finish_reason"] = "stop"
 
     found = probed(vendor, lambda _, answer: changed(answer, declines), "basic").record("faithful", "basic")
-    assert found.reason.startswith("declines to answer (`refusal`) instead of calling")
+    assert found.reason.startswith("declines to answer instead of calling")
 
 
 def twice(choice: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -107,9 +108,14 @@ def test_the_probes_of_the_specification_are_all_there() -> None:
         "control": "choice_auto choice_none choice_required choice_named parallel_off max_tokens_cut",
         "format": "streaming stream_twin json_object json_mode json_schema strict unicode_args long_args zero_params "
         "schema_ladder many_tools long_names schema_size",
-        "streamed": "streamed_result_use streamed_parallel streamed_choice_required streamed_choice_named "
-        "streamed_choice_none streamed_max_tokens_cut streamed_unicode_args streamed_long_args streamed_zero_params "
-        "streamed_json_object",
+        "streamed": re.sub(
+            r"(\w+)",
+            r"streamed_\1",
+            "result_use multi_tool parallel multi_step irrelevance missing_info choice_required choice_named "
+            "choice_none parallel_off max_tokens_cut unicode_args long_args zero_params schema_ladder strict "
+            "many_tools json_object json_schema tool_error empty_result swapped_results injected_result "
+            "null_content foreign_ids wrong_id malformed_history reasoning_back",
+        ),
         "conversation": "tool_error empty_result swapped_results null_content wrong_id foreign_ids "
         "malformed_history reasoning_back injected_result",
         "server": "model_listing unknown_model error_shapes usage tools_in_prompt repeatability",

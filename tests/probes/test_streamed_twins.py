@@ -23,6 +23,16 @@ ONLY_IN_STREAMS = {
     "streamed:result.ignored": ("result_use", "result.ignored"),
     "streamed:json.ignored": ("json_object", "json.ignored"),
     "streamed:finish.truncation_hidden": ("max_tokens_cut", "finish.truncation_hidden"),
+    "streamed:call.mangled_name": ("multi_tool", "call.mangled_name"),
+    "streamed:args.schema.required": ("multi_step", "args.schema.required"),
+    "streamed:parallel.flag_ignored": ("parallel_off", "parallel.flag_ignored"),
+    "streamed:schema.strict_unenforced": ("strict", "schema.strict_unenforced"),
+    "streamed:json.fenced": ("json_schema", "json.fenced"),
+    "streamed:call.unknown_tool": ("many_tools", "call.unknown_tool"),
+    "streamed:args.invalid_json": ("schema_ladder", "args.invalid_json"),
+    "streamed:result.invented": ("empty_result", "result.invented"),
+    "streamed:result.misassigned": ("swapped_results", "result.misassigned"),
+    "streamed:result.injected": ("injected_result", "result.injected"),
 }
 
 

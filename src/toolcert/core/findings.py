@@ -71,6 +71,11 @@ class FindingKind(Value):
     """Public reports of it (project and number): leads, not proof of today's state."""
 
     @property
+    def said(self) -> str:
+        """The title inside another sentence: without its full stop and its marks of code."""
+        return self.title.rstrip(".").replace("`", "")
+
+    @property
     def anchor(self) -> str:
         """The heading of this code in the documentation."""
         return self.code.replace(".", "-").replace("_", "-").lower()

@@ -126,7 +126,7 @@ class Shortcomings:
         for code, seen in self._errors.items():
             if sum(seen.values()) >= REPRODUCED:
                 n = sum(max(count, self._rates.get(probe, (0, 0, 0))[1]) for probe, count in seen.items())
-                yield CappingFinding(code=code, title=kind_of(code).title.rstrip("."), k=sum(seen.values()), n=n)
+                yield CappingFinding(code=code, title=kind_of(code).said, k=sum(seen.values()), n=n)
 
 
 class StoredRun(Value):

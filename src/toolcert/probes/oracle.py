@@ -236,7 +236,7 @@ def _why_no_call(turn: Turn, tool: str) -> str:
     if "call.in_reasoning" in codes:
         return f"leaves the call of {tool} in its reasoning"
     if not turn.text and declines(turn.exchange):
-        return f"declines to answer (`refusal`) instead of calling {tool}"
+        return f"declines to answer instead of calling {tool}"
     if not turn.text:
         return f"answers with nothing instead of calling {tool}"
     return f"answers in words instead of calling {tool}"

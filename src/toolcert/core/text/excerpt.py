@@ -20,6 +20,11 @@ def excerpt(text: str, most: int = MOST) -> str:
     return CONTROL.sub(_visible, _elided(text, most))
 
 
+def with_stop(text: str) -> str:
+    """A sentence with its full stop, which the words of a server often bring along."""
+    return text if text.endswith((".", "…", "!", "?")) else f"{text}."
+
+
 def shown(value: Any, most: int = MOST) -> str:
     """A value as the server wrote it, cut like an excerpt; bytes are shown as the text they probably are."""
     if isinstance(value, bytes):

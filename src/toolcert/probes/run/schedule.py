@@ -41,6 +41,7 @@ class ProbeIterations:
         self.passed = False
         self.measured = False
         self.unsupported = False
+        self.not_applicable = False
 
     def opening(self) -> list[Case]:
         """The cases that can be asked from the start."""
@@ -74,6 +75,8 @@ class ProbeIterations:
             state = "never passed"
         elif self.unsupported:
             state = "is unsupported"
+        elif self.not_applicable:
+            kind, state = SkipKind.NOT_APPLICABLE, "does not apply"
         else:
             kind, state = SkipKind.NEED_NOT_MEASURED, "is not measured"
         return Skip(kind=kind, reason=f"needs {name}, which {state}")
@@ -95,6 +98,7 @@ class ProbeIterations:
         self.passed |= record.outcome is Outcome.PASSED
         self.measured |= record.outcome.measured
         self.unsupported |= record.outcome is Outcome.UNSUPPORTED
+        self.not_applicable |= record.skip is SkipKind.NOT_APPLICABLE
         if record.outcome is Outcome.UNSUPPORTED:
             self._silent[facts.iteration] = _REFUSED
         elif facts.called is False:

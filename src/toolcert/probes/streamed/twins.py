@@ -9,14 +9,7 @@ from toolcert.core.findings import Finding
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject
 from toolcert.probes.base import Concluded, Conversation, Probe, ProbeResult, Turn, not_applicable, not_measured
-from toolcert.probes.calling.parallel import Parallel
-from toolcert.probes.calling.result_use import ResultUse
-from toolcert.probes.control.max_tokens_cut import MaxTokensCut
-from toolcert.probes.control.tool_choice import ChoiceNamed, ChoiceNone, ChoiceRequired
-from toolcert.probes.format.exact_argument import LongArguments, UnicodeArguments
-from toolcert.probes.format.json_mode import JsonObjectMode
-from toolcert.probes.format.tool_schema import ZeroParameters
-from toolcert.probes.registry import register
+from toolcert.probes.registry import find_probe, register
 
 
 class _Streaming:
@@ -67,15 +60,31 @@ class StreamedTwin:
 
     group = "streamed"
 
-    def __init__(self, plain: Probe, order: int) -> None:
-        self._plain = plain
-        self.name = f"streamed_{plain.name}"
-        self.title = f"{plain.title}, streamed"
-        self.meaning = f"The same in a stream. {plain.meaning}"
-        self.needs = (plain.name,)
-        self.requests = plain.requests
+    def __init__(self, plain: str, order: int) -> None:
+        self.name = f"streamed_{plain}"
+        self.needs = (plain,)
         self.order = order
-        self.may_be_cut = plain.may_be_cut
+
+    @property
+    def _plain(self) -> Probe:
+        """Found when it is asked for: probes are registered in any order."""
+        return find_probe(self.needs[0])
+
+    @property
+    def title(self) -> str:
+        return f"{self._plain.title}, streamed"
+
+    @property
+    def meaning(self) -> str:
+        return f"The same in a stream. {self._plain.meaning}"
+
+    @property
+    def requests(self) -> int:
+        return self._plain.requests
+
+    @property
+    def may_be_cut(self) -> bool:
+        return self._plain.may_be_cut
 
     async def run(self, talk: Conversation) -> ProbeResult:
         streaming = _Streaming(talk)
@@ -101,16 +110,35 @@ async def _held(probe: Probe, talk: Conversation) -> ProbeResult:
 
 
 TWINS = (
-    ResultUse,
-    Parallel,
-    ChoiceRequired,
-    ChoiceNamed,
-    ChoiceNone,
-    MaxTokensCut,
-    UnicodeArguments,
-    LongArguments,
-    ZeroParameters,
-    JsonObjectMode,
+    "result_use",
+    "multi_tool",
+    "parallel",
+    "multi_step",
+    "irrelevance",
+    "missing_info",
+    "choice_required",
+    "choice_named",
+    "choice_none",
+    "parallel_off",
+    "max_tokens_cut",
+    "unicode_args",
+    "long_args",
+    "zero_params",
+    "schema_ladder",
+    "strict",
+    "many_tools",
+    "json_object",
+    "json_schema",
+    "tool_error",
+    "empty_result",
+    "swapped_results",
+    "injected_result",
+    "null_content",
+    "foreign_ids",
+    "wrong_id",
+    "malformed_history",
+    "reasoning_back",
 )
-for _place, _cls in enumerate(TWINS, start=1):
-    register(StreamedTwin(_cls(), 10 * _place))
+"""Not those that are decided before a stream begins: the length of names, the bytes of schemas, `tool_choice auto`."""
+for _place, _name in enumerate(TWINS, start=1):
+    register(StreamedTwin(_name, 10 * _place))

@@ -70,7 +70,7 @@ def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, Pr
     counted = of_core if breaks_calls else seen
     return CappingFinding(
         code=code,
-        title=kind_of(code).title.rstrip("."),
+        title=kind_of(code).said,
         k=sum(count for _, count in counted),
         n=sum(max(count, cell.rate.n) for cell, count in counted),
         core=breaks_calls,

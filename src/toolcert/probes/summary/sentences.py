@@ -9,6 +9,7 @@ from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
 from toolcert.core.gates import Limit, parse_limits, rules_out
 from toolcert.core.statistics.sequential import ERROR_BOUND
+from toolcert.core.text.excerpt import with_stop
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.core.verdict import Verdict, Word, is_allowed
@@ -38,7 +39,7 @@ def headline(models: Sequence[ModelSummary], totals: Totals, unreachable: Sequen
     if not totals.counts.measured + totals.counts.unsupported:
         return f"Nothing could be measured: no answer to judge from {plural(totals.models, 'model')}."
     silent = f"; {_some(unreachable)} could not be measured" if unreachable else ""
-    return f"{_said_of(models, totals)}{silent}."
+    return with_stop(f"{_said_of(models, totals)}{silent}")
 
 
 def _said_of(models: Sequence[ModelSummary], totals: Totals) -> str:
@@ -88,6 +89,8 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
     good = [model for model in models if model.verdict.good]
     # An error that was seen once does not cap the verdict; a model without one is still the better choice.
     choice = [model for model in good if all(found.severity is not Severity.ERROR for found in model.findings)] or good
+    # One that was busy, or broke off, costs every agent a wait: another that passes as well comes before it.
+    choice = sorted(choice, key=lambda model: not _answers_at_once(model))
     if not choice:
         return
     best, rate = choice[0], choice[0].reliability.rate
@@ -124,7 +127,7 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
     unasked_cells = [cell for cell in cells if cell.unasked and not cell.cut_off]  # a cut is said before all else
     for reason in dict.fromkeys(cell.unasked_because for cell in unasked_cells):
         unasked = sum(cell.unasked for cell in unasked_cells if cell.unasked_because == reason)
-        yield f"{_cases(unasked)} not asked: {reason.rstrip('.')}."
+        yield f"{_cases(unasked)} not asked: {with_stop(reason)}"
 
 
 def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequence[str]) -> tuple[str, ...]:
@@ -133,7 +136,7 @@ def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequ
     lacking.sort(key=lambda cell: -_lost(cell, weights))
     reasons = list(dict.fromkeys(_sentence(cell) for cell in lacking))
     if not reasons:
-        titles = [kind_of(code).title.rstrip(".") for code in codes]
+        titles = [kind_of(code).said for code in codes]
         reasons = [f"Works; {title[:1].lower()}{title[1:]}" for title in titles] or [_all_well(cells)]
     return tuple(reasons[:_MOST_REASONS])
 
@@ -308,7 +311,7 @@ def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
 
 def _why_not_good(verdict: Verdict) -> str:
     if verdict.word is not Word.PARTIAL:
-        return f"{_said(verdict)}."
+        return with_stop(_said(verdict))
     told = f"has {', '.join(verdict.caps)}" if verdict.caps else _said(verdict)
     return f"{told}: --allow {verdict.exemptions[0].name} would let it stand."
 

@@ -246,7 +246,7 @@ class Summariser:
         )
 
     def _ranked(self) -> tuple[ModelSummary, ...]:
-        """By verdict, score, time to a call, and name; the rank is the place."""
+        """By verdict, score, whether it answered at once, time to a call, and name; the rank is the place."""
         models = [
             tally.summary(self._suite, self._weights, self._manifest.threshold, self._prices)
             for tally in self._models.values()
@@ -313,11 +313,12 @@ def _columns(manifest: Manifest) -> tuple[ProbeColumn, ...]:
     )
 
 
-def _standing(model: ModelSummary) -> tuple[int, float, float, str, str]:
+def _standing(model: ModelSummary) -> tuple[int, float, bool, float, str, str]:
     seconds = model.seconds("call")
     return (
         _ORDER.index(model.verdict.word),
         -model.score.low,
+        bool(model.usage.retried or model.counts.not_measured),  # a short time to a call does not make up for waits
         float("inf") if seconds is None else seconds,
         model.model,
         model.endpoint,

@@ -87,7 +87,7 @@ def _models(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
             name = ""
         line = _model_line(summary, model, fit(name, column), screen.glyphs)
         if wide:
-            line.append(f"  {seconds(model.seconds('answer')):>8}")
+            line.append(f"  {_in_column(model.seconds('answer')):>8}")
         yield line.append(f"  {visible(model.reason)}") if beside else line
         if not beside:
             yield from screen.prose(model.reason, "dim", indent=2)
@@ -105,7 +105,12 @@ def _model_line(summary: ProbeSummary, model: ModelSummary, name: str, glyphs: G
     rate = model.reliability.rate
     line.append(f"{rate!s:>7} " if rate.n else f"{glyphs.cannot:>7} ")
     line.append(whisker(rate, summary.threshold, glyphs) if rate.n else " " * WHISKER_WIDTH)
-    return line.append(f"  {seconds(model.seconds('call')):>6}")
+    return line.append(f"  {_in_column(model.seconds('call')):>6}")
+
+
+def _in_column(value: float | None) -> str:
+    """Seconds with two digits throughout, so that the points of a column stand below each other."""
+    return "<0.01" if value is not None and value < 0.005 else seconds(value if value is None else max(0.01, value))
 
 
 def _name_column(summary: ProbeSummary, room: int) -> int:

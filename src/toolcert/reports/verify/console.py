@@ -101,8 +101,8 @@ def _steps(summary: VerifySummary) -> Iterator[tuple[str, int, str, Rate | None]
     refused = f", {count(rows.unsupported)} unsupported" if rows.unsupported else ""
     yield "sent", rows.sent, f"{count(rows.skipped)} skipped" if rows.skipped else "", None
     yield "answered", rows.answered, f"{count(rows.not_measured)} not measured{refused}", summary.answered
-    lost = f"{plural(rows.lost, 'call')} lost in text, " if rows.lost else ""
-    yield "called", rows.called, f"{lost}{count(rows.in_text - rows.lost)} in text{unreadable}", summary.called
+    lost = f"{count(rows.lost)} with a lost call, " if rows.lost else ""
+    yield "called", rows.called, f"{lost}{count(rows.in_text - rows.lost)} without a call{unreadable}", summary.called
     yield "valid", rows.valid, invalid, summary.valid
 
 
@@ -134,6 +134,8 @@ def _time_text(times: Times) -> str:
 def _vendor(summary: VerifySummary, screen: Screen) -> Iterator[Line]:
     for number, found in enumerate(summary.vendor[:SHOWN_FINDINGS]):
         yield _finding(found, "vendor" if number == 0 else "", screen.width)
+        if found.follows:
+            yield from screen.prose(f"From it follows: {', '.join(found.follows)}", "dim", indent=18)
     hidden = len(summary.vendor) - SHOWN_FINDINGS
     if hidden > 0:
         yield Line(f"          and {plural(hidden, 'more kind')}; the JSON report lists all.", "dim")

@@ -30,7 +30,7 @@ def _funnel(summary: VerifySummary) -> list[str]:
         ("sent", rows.sent, None),
         ("answered", rows.answered, summary.answered),
         ("called a tool", rows.called, summary.called),
-        *([("calls lost in text", rows.lost, None)] if rows.lost else []),
+        *([("with a lost call", rows.lost, None)] if rows.lost else []),
         ("valid calls", rows.valid, summary.valid),
     ]
     return table(["Rows", ">Count", ">Of those before", "95 % interval"], [_step(*step) for step in steps])
@@ -50,7 +50,8 @@ def _findings(title: str, lines: tuple[FindingLine, ...]) -> list[str]:
 
 def _finding(line: FindingLine) -> tuple[object, ...]:
     which = ", ".join(str(example.row) for example in line.examples[:3]) or NO_VALUE
-    return code(line.code), line.severity.value, count(line.rows), prose(line.title), which
+    follows = f" From it follows: {', '.join(line.follows)}" if line.follows else ""
+    return code(line.code), line.severity.value, count(line.rows), prose(line.title + follows), which
 
 
 def _tools(summary: VerifySummary) -> list[str]:

@@ -22,6 +22,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.shard import Shard
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.excerpt import with_stop
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY
@@ -80,7 +81,7 @@ class GiveUpEarly:
 
 
 def _reason(fault: Fault) -> NothingMeasuredError:
-    message = f"the first {ENOUGH} rows all failed: {fault.message.rstrip('.')}."
+    message = f"the first {ENOUGH} rows all failed: {with_stop(fault.message)}"
     if fault.kind is FaultKind.AUTH:
         return UnauthorisedError(message, remedy="Check the key; `toolcert doctor` says which one is used.")
     if fault.kind is FaultKind.PAYMENT:

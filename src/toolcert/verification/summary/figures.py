@@ -67,6 +67,8 @@ class Example(Value):
     row: int
     tool: str = ""
     evidence: str = ""
+    follows: tuple[str, ...] = ()
+    """Findings of the row that were folded under it."""
 
 
 class FindingLine(Value):
@@ -78,6 +80,11 @@ class FindingLine(Value):
     rows: int
     examples: tuple[Example, ...] = ()
     """The first rows of the dataset that show it."""
+
+    @property
+    def follows(self) -> tuple[str, ...]:
+        """Findings that follow from it in these rows, and are counted nowhere."""
+        return tuple(sorted({code for example in self.examples for code in example.follows}))
 
 
 class Times(Value):

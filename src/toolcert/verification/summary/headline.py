@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from toolcert.core.errors import ISSUES
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.text.excerpt import with_stop
 from toolcert.core.text.number_text import count, plural
 from toolcert.core.verdict import Word
 from toolcert.verification.summary.figures import VerifySummary
@@ -46,7 +47,7 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
     if summary.bugs:
         yield f"{_rows(summary.bugs)} met a bug in toolcert, not in the vendor. Please report it: {ISSUES}"
     for reason, unasked in summary.not_asked.items():
-        yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {reason.rstrip('.')}."
+        yield f"{_rows(unasked)} {'was' if unasked == 1 else 'were'} not asked: {with_stop(reason)}"
     faults = sum(line.rows for line in summary.of_dataset)
     if faults:
         yield f"The dataset itself has {plural(faults, 'problem')}, not charged to the vendor."

@@ -82,7 +82,7 @@ def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[CappingFi
     for code, rate in sorted(seen.items(), key=lambda item: (-item[1].k, item[0])):
         interval = wilson(rate.k, rate.n)
         if interval is not None and interval.lower > 1 - threshold:
-            yield CappingFinding(code=code, title=kind_of(code).title.rstrip("."), k=rate.k, n=rate.n)
+            yield CappingFinding(code=code, title=kind_of(code).said, k=rate.k, n=rate.n)
 
 
 def _without_calls(verdict: Verdict, summary: VerifySummary) -> Verdict:

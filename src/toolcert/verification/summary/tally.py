@@ -16,6 +16,7 @@ from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
+from toolcert.core.text.excerpt import with_stop
 from toolcert.core.verdict import VERIFY_THRESHOLD
 from toolcert.diagnose import kind_of
 from toolcert.runs.encoding import decode_head, decode_record
@@ -198,7 +199,7 @@ class Tally:
             tally = self._tally(code, record, found)
             tally.rows += 1
             if found is not None and tally.wants(row.index):
-                tally.show(_example(row, found))
+                tally.show(_example(row, found, record.detail.findings))
 
     def _tally(self, code: str, record: Record, found: Finding | None) -> FindingTally:
         place = _place(code, record)
@@ -244,9 +245,11 @@ def _cause(record: Record) -> str:
     return next(causes, "unknown").removeprefix("transport.")
 
 
-def _example(row: RowFacts, found: Finding) -> Example:
+def _example(row: RowFacts, found: Finding, beside: tuple[Finding, ...]) -> Example:
     called = found.call is not None and found.call < len(row.names)
-    return Example(row=row.index, tool=row.names[found.call or 0] if called else "", evidence=found.evidence)
+    tool = row.names[found.call or 0] if called else ""
+    follows = tuple(sorted({one.code for one in beside if one.because_of == found.code}))
+    return Example(row=row.index, tool=tool, evidence=found.evidence, follows=follows)
 
 
 def _count_name(names: Counter[str], name: str | None, rows: int) -> None:
@@ -278,7 +281,7 @@ def summary_of(tally: Tally, manifest: Manifest) -> VerifySummary:
     summary = _with_shares(_with_counts(_about(manifest), tally), tally.rows)
     summary = msgspec.structs.replace(summary, incomplete=_incomplete(summary))
     verdict = run_verdict(summary, threshold_of(manifest))
-    summary = msgspec.structs.replace(summary, verdict=verdict, headline=f"{verdict.sentence}.")
+    summary = msgspec.structs.replace(summary, verdict=verdict, headline=with_stop(verdict.sentence))
     return msgspec.structs.replace(summary, lines=next_lines(summary))
 
 
