@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcert.core.errors import MissingExtraError, UsageError
+from toolcert.core.errors import ConfigurationError, MissingExtraError, UsageError
 from toolcert.runs.location import locate_run
 from toolcert.stores.object_store import ObjectStore
 from toolcert.stores.object_url import ObjectUrl, is_url, parse_url
@@ -66,3 +66,13 @@ def test_an_unencrypted_way_is_taken_only_where_the_user_wrote_it_so(
     client = ObjectStore(parse_url("s3://bucket/x"))._store.client_options
     assert client is not None
     assert client.get("allow_http", False) in (allowed, str(allowed).lower())
+
+
+@pytest.mark.parametrize("endpoint", ["not an address", "localhost:9000", "ftp://host", "https://user:hush@host"])
+def test_an_endpoint_that_is_no_address_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL is not the address of a store") as refused:
+        locate_run("s3://bucket/run")
+    assert "hush" not in str(refused.value)

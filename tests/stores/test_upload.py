@@ -361,3 +361,17 @@ def test_a_damaged_lease_is_a_sentence(url: str) -> None:
     for act in (lambda: read(url), lambda: Upload(url, LOG).start()):
         with pytest.raises((InputError, OutputError), match=r"its lease\.json is damaged"):
             act()
+
+
+def test_a_store_that_ignores_conditions_is_refused(url: str, door: Door) -> None:
+    door.hides_conditions = True
+    with pytest.raises(OutputError, match="ignores the conditions of a write"):
+        Upload(url, LOG).start()
+    assert ObjectStore(parse_url(url)).entries("") == []
+
+
+def test_a_line_longer_than_a_part_is_sent_whole(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "PART_BYTES", 10)
+    line = b"x" * 1001 + b"\n"
+    begin(url, b"one\n" + line + b"two\n").finish()
+    assert read(url) == b"one\n" + line + b"two\n"

@@ -55,6 +55,8 @@ class Door:
         self._listener: socket.socket | None = None
         self._ends: list[socket.socket] = []
         self.port = free_port()
+        self.hides_conditions = False
+        """Whether the server hears nothing of the conditions of a write, like one that does not know them."""
 
     @property
     def url(self) -> str:
@@ -84,13 +86,12 @@ class Door:
                 return
             self._ends += [client, server]
             for source, target in ((client, server), (server, client)):
-                threading.Thread(target=_pass_on, args=[source, target], daemon=True).start()
+                threading.Thread(target=self._pass_on, args=[source, target], daemon=True).start()
 
-
-def _pass_on(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(data)
-    for end in (source, target):
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+            while data := source.recv(1 << 16):
+                target.sendall(data.replace(b"if-", b"xx-") if self.hides_conditions else data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)

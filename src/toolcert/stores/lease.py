@@ -135,7 +135,22 @@ def take_lease(store: ObjectStore, gone: str | None) -> tuple[HeldLease, Lease |
             tag = store.write(LEASE, msgspec.json.encode(lease), instead_of=found[1])
     except Conflict:
         raise _refusal(store, "another toolcert") from None
+    _refuse_unconditional_store(store, lease)
     return HeldLease(store, lease, tag), before
+
+
+def _refuse_unconditional_store(store: ObjectStore, lease: Lease) -> None:
+    """Refuse a store that takes writes whose conditions do not hold: two writers would never notice each other."""
+    for new, instead_of in ((True, None), (False, '"0"')):
+        try:
+            store.write(LEASE, msgspec.json.encode(lease), new=new, instead_of=instead_of)
+        except Conflict:
+            continue
+        store.delete([LEASE])
+        raise OutputError(
+            f"the store of {store.url} ignores the conditions of a write, so that it cannot hold one writer at a time.",
+            remedy="Use a store with conditional writes, as Amazon S3 has them, or a local --output.",
+        )
 
 
 def _wait_for_silence(store: ObjectStore, lease: Lease, tag: str) -> None:

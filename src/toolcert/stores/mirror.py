@@ -19,7 +19,7 @@ import msgspec
 from toolcert.core.errors import InputError, OutputError, ToolcertError, ToolcertWarning
 from toolcert.stores.folder_lock import lock_file
 from toolcert.stores.lease import LEASE, read_lease
-from toolcert.stores.object_store import NoSuchObject, ObjectStore, Stored, StoreFault
+from toolcert.stores.object_store import CHECK, NoSuchObject, ObjectStore, Stored, StoreFault
 from toolcert.stores.object_url import ObjectUrl, is_url, parse_url
 from toolcert.stores.parts import Content, Part, Series, all_parts
 
@@ -89,7 +89,7 @@ def mirror(name: str | PathLike[str], log: str, *, may_miss: bool = False) -> Pa
                 continue
             return folder
     except StoreFault as fault:
-        raise InputError(f"cannot read {url}: {fault}.") from None
+        raise InputError(f"cannot read {url}: {fault}.", remedy=CHECK) from None
     raise InputError(f"{url} is replaced again and again while it is read.", remedy="Try again when its run has ended.")
 
 
@@ -106,7 +106,7 @@ def files_below(name: str, file: str) -> dict[str, bytes]:
             if content is not None:
                 found[folder] = content[0]
     except StoreFault as fault:
-        raise InputError(f"cannot read {store.url}: {fault}.") from None
+        raise InputError(f"cannot read {store.url}: {fault}.", remedy=CHECK) from None
     return found
 
 

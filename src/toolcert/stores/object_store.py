@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from toolcert.core.errors import MissingExtraError, install_line
+from toolcert.core.errors import ConfigurationError, MissingExtraError, install_line
 from toolcert.core.values import Value
+from toolcert.settings.web_address import clean_address
 from toolcert.stores.object_url import ObjectUrl
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _CODE = re.compile(r"<Code>(\w{1,60})</Code>")
 _STATUS = re.compile(r"status code: (\d{3})")
 _SILENT = re.compile(r"tcp connect|connection (refused|reset|closed)|dns error|timed out|error sending request", re.I)
+CHECK = "Check the URL, AWS_ENDPOINT_URL and the credentials."
+"""The remedy for what only the user can mend."""
 _DENIED = frozenset({"AccessDenied", "403"})
 
 
@@ -81,7 +84,16 @@ class ObjectStore:
     @staticmethod
     def endpoint() -> str:
         """The address of the store where the user named one; empty for Amazon's own."""
-        return next((value for name in _ENDPOINTS if (value := os.environ.get(name))), "")
+        name = next((name for name in _ENDPOINTS if os.environ.get(name)), None)
+        if name is None:
+            return ""
+        try:
+            address = os.environ[name].strip()
+            if "://" not in address:
+                raise ValueError("it must begin with https:// or http://")  # noqa: TRY301 - one sentence for both
+            return clean_address(address)
+        except ValueError as error:
+            raise ConfigurationError(f"{name} is not the address of a store: {error}.") from None
 
     def read(self, name: str = "") -> tuple[bytes, str] | None:
         """The content of an object and its tag, which changes with each write; None where there is none."""
@@ -184,20 +196,15 @@ class ObjectStore:
         if code == "NoSuchBucket" or isinstance(error, FileNotFoundError):
             return StoreFault(f"there is no bucket {self.url.bucket}")
         if code in _DENIED or type(error).__name__ == "PermissionDeniedError":
-            return Denied("access is denied")
+            without = "" if os.environ.get("AWS_ACCESS_KEY_ID") else "; AWS_ACCESS_KEY_ID is not set"
+            return Denied(f"access is denied{without}")
         if code:
             return StoreFault(f"the store answers {code}")
         if "169.254." in text or "credential" in text.lower():
             return StoreFault("no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
         if _SILENT.search(text):
-            return StoreFault(f"{self._place} does not answer")
-        return StoreFault(f"{self._place} fails ({type(error).__name__})")
-
-    @property
-    def _place(self) -> str:
-        from toolcert.core.secrets import without_password
-
-        return without_password(self._endpoint) if self._endpoint else "the store"
+            return StoreFault(f"{self._endpoint or 'the store'} does not answer")
+        return StoreFault(f"{self._endpoint or 'the store'} fails ({type(error).__name__})")
 
 
 def _stored(meta: Any, before: int) -> Stored:

@@ -7,7 +7,7 @@ from typing import IO
 
 from toolcert.core.errors import InputError, OutputError, UsageError
 from toolcert.stores.lease import LEASE
-from toolcert.stores.object_store import ObjectStore, StoreFault
+from toolcert.stores.object_store import CHECK, ObjectStore, StoreFault
 from toolcert.stores.object_url import parse_url
 
 
@@ -18,7 +18,7 @@ def copy_object(name: str, target: IO[bytes]) -> None:
         for chunk in store.chunks():
             target.write(chunk)
     except StoreFault as fault:
-        raise InputError(f"cannot read {store.url}: {fault}.") from None
+        raise InputError(f"cannot read {store.url}: {fault}.", remedy=CHECK) from None
 
 
 def put_object(name: str, content: bytes) -> None:
@@ -27,7 +27,7 @@ def put_object(name: str, content: bytes) -> None:
     try:
         store.write("", content, kind=mimetypes.guess_type(store.url.key)[0])
     except StoreFault as fault:
-        raise OutputError(f"cannot write {store.url}: {fault}.") from None
+        raise OutputError(f"cannot write {store.url}: {fault}.", remedy=CHECK) from None
 
 
 def check_object(name: str) -> None:
@@ -38,4 +38,4 @@ def check_object(name: str) -> None:
     try:
         store.check()
     except StoreFault as fault:
-        raise OutputError(f"cannot write {store.url}: {fault}.") from None
+        raise OutputError(f"cannot write {store.url}: {fault}.", remedy=CHECK) from None

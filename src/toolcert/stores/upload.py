@@ -30,7 +30,7 @@ from toolcert.stores.mirror import (
     try_lock,
     write_tags,
 )
-from toolcert.stores.object_store import ObjectStore, StoreFault
+from toolcert.stores.object_store import CHECK, ObjectStore, StoreFault
 from toolcert.stores.object_url import parse_url
 from toolcert.stores.parts import Content, Series, all_parts, part_name
 
@@ -148,7 +148,7 @@ class Upload:
                 self._take_over()
         except (StoreFault, Moved) as fault:
             self._lock.close()
-            raise OutputError(f"cannot write to {self.url}: {fault}.") from None
+            raise OutputError(f"cannot write to {self.url}: {fault}.", remedy=CHECK) from None
         except BaseException:
             self._lock.close()
             raise
