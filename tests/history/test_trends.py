@@ -113,7 +113,7 @@ def test_a_model_of_70_percent_is_unreliable_every_day_and_not_by_turns(n: int) 
 
 
 def test_a_good_model_stays_good_on_a_bad_day_and_a_real_loss_moves_it() -> None:
-    (found,) = course_of([10] * 14 + [8] + [10] * 3 + [5] * 4, 10)
+    (found,) = course_of([10, 9] * 7 + [8] + [10] * 3 + [5] * 4, 10)
     said = [standing(found, day.day, 0.9).value for day in found.days]
     assert said[14] == "working"
     assert found.days[14].status is DayStatus.UNRELIABLE
