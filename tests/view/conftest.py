@@ -100,7 +100,7 @@ class Visit:
         page.on("dialog", lambda dialog: self.problems.append(f"dialog: {dialog.message}"))
 
     def _heard(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and "404 (Not Found)" not in message.text:
             self.problems.append(f"{message.type}: {message.text}")
 
     def _requested(self, url: str, address: str) -> None:

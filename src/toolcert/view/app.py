@@ -16,8 +16,13 @@ from aiohttp import web
 
 from toolcert.core.errors import InputError, ToolcertError, UsageError
 from toolcert.core.findings import codes_of
+from toolcert.core.verdict import Word
+from toolcert.difference.diff import diff_runs
+from toolcert.difference.run_difference import RunDifference
 from toolcert.reports.html.page import asset, page_policy, style_sheet
+from toolcert.reports.probe.phrases import ROLES
 from toolcert.runs.encoding import decode_record
+from toolcert.runs.location import RunState
 from toolcert.runs.marks import MARKS, MOST_NOTE, Mark, MarkKind, append_mark, read_marks
 from toolcert.version import __version__
 from toolcert.view.case_view import case_view
@@ -35,6 +40,7 @@ BEAT_SECONDS = 15.0
 """A stream without news says so now and then, which keeps it open."""
 LEAST_PAUSE = 0.3
 """Between two pieces of news about one run: a fast run must not flood the browser."""
+KEPT_DIFFERENCES = 20
 MOST_SEARCHED = 200
 """Runs that a search over everything looks into."""
 _SCRIPTS = ("main", "dom", "net", "runs", "run", "cases", "case", "sides", "keys")
@@ -49,6 +55,7 @@ class ViewApp:
         self._guard = guard
         self._listeners: set[_Listener] = set()
         self._pages: dict[str, tuple[Any, str]] = {}
+        self._differences: dict[Any, RunDifference] = {}
 
     def application(self) -> web.Application:
         @web.middleware
@@ -162,8 +169,15 @@ class ViewApp:
         return answer(await asyncio.to_thread(search))
 
     async def _sides(self, request: web.Request) -> web.Response:
-        """Two runs side by side."""
-        raise InputError(f"{request.path} is not there yet.")
+        """What changed from one run to another, as `toolcert diff` says it."""
+        before, after = (self._library.want(request.query.get(name, "")) for name in ("before", "after"))
+        wanted = (before.name, before.seen, after.name, after.seen)
+        if wanted not in self._differences:
+            while len(self._differences) >= KEPT_DIFFERENCES:
+                self._differences.pop(next(iter(self._differences)))
+            self._differences[wanted] = await asyncio.to_thread(diff_runs, before.folder, after.folder)
+        words = {word.value: (ROLES[word], word.text) for word in Word}
+        return answer({"difference": self._differences[wanted], "words": words})
 
     async def _mark(self, request: web.Request) -> web.Response:
         """The only thing that the viewer writes."""
@@ -349,7 +363,7 @@ def _in_list(run: ViewedRun) -> dict[str, Any]:
 def _whole_run(run: ViewedRun) -> dict[str, Any]:
     """A run as its page shows it."""
     manifest = run.manifest
-    live = run.index.by_model() if run.card is None or run.card.size != run.seen.size else []
+    live = run.index.by_model() if run.card is None or run.state is RunState.RUNNING else []
     return {
         **_in_list(run),
         "card": run.card.card if run.card else None,

@@ -39,6 +39,7 @@ MOST = 2000
 _TERM = re.compile(
     r"""(?P<no>-)?(?:(?P<field>[a-z_]+)(?P<sign>:|>=|<=|>|<|=))?(?:"(?P<quoted>(?:[^"\\]|\\.)*)"?|(?P<bare>\S+))"""
 )
+_LINE_ENDS = {"n": "\n", "r": "\r"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _IDEOGRAPH = re.compile("[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]")
 
@@ -71,7 +72,7 @@ def _terms(query: str) -> Iterator[Term]:
     for found in _TERM.finditer(query):
         field, sign = found["field"] or "", found["sign"] or ":"
         quoted = found["quoted"]
-        text = found["bare"] if quoted is None else _ESCAPED.sub(r"\1", quoted)
+        text = found["bare"] if quoted is None else _ESCAPED.sub(lambda one: _LINE_ENDS.get(one[1], one[1]), quoted)
         if field in (*LABELS, *NUMBERS, MARK, CASE):
             yield Term(text=text, field=field, sign=sign, negated=bool(found["no"]))
         elif text:

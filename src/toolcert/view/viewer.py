@@ -68,9 +68,14 @@ class Viewer:
     @property
     def first_address(self) -> str:
         """The address that lets a browser in; keep it to yourself."""
+        shown = next((run.manifest.run for run in self._library.runs.values() if run.folder == self._single), "")
+        return self.address_of(shown)
+
+    def address_of(self, run: str) -> str:
+        """The same, with the run of this id open; the list of runs if there is none."""
         assert self._guard is not None, "the viewer is not open"
-        shown = next((run.name for run in self._library.runs.values() if run.folder == self._single), "")
-        return self._guard.first_address(f"runs/{shown}" if shown else "")
+        name = next((one.name for one in self._library.newest_first() if one.manifest.run == run), "")
+        return self._guard.first_address(f"runs/{name}" if name else "")
 
     def __enter__(self) -> Self:
         if self._single is not None:

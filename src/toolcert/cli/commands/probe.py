@@ -9,6 +9,7 @@ import click
 from toolcert.cli.support import run_console
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, endpoint_arguments, use
 from toolcert.core.errors import ExitCode
+from toolcert.core.events import Handler
 from toolcert.reports.display_text import plural
 from toolcert.settings import Settings
 from toolcert.settings.options import names
@@ -23,6 +24,8 @@ from toolcert.settings.options.probe import PROBE
     *names(CONNECTION, REQUESTS, PROBE, OUTPUT),
     "history",
     "save-history",
+    "view",
+    "browser",
     "days",
     "shard",
 )
@@ -53,13 +56,15 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
         run_console.print_probe_plan(endpoints, options)
         return ExitCode.OK
     from toolcert.api.probe import probe as probe_models
+    from toolcert.cli.support.run_view import RunView
 
     run_console.tell_of_store(settings)
     reporting = run_console.reporting_nothing(endpoints, settings)
-    with reporting, run_console.ProbeConsole("probe", yes=settings.yes) as console:
-        handlers = [] if settings.quiet else [console]
-        result = probe_models(*endpoints, options=options, handlers=handlers, confirm=console.confirm)
-    return run_console.conclude_probe(result, settings)
+    with RunView(settings) as view:
+        with reporting, run_console.ProbeConsole("probe", yes=settings.yes) as console:
+            handlers: list[Handler] = [view] if settings.quiet else [view, console]
+            result = probe_models(*endpoints, options=options, handlers=handlers, confirm=console.confirm)
+        return run_console.conclude_probe(result, settings)
 
 
 def list_probes() -> int:

@@ -45,7 +45,13 @@ _JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
 @click.option(
     "--resume", is_flag=True, help="Continue the run in --output; this is the default, unless --fresh is given."
 )
-@use(*(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT), *_JUDGEMENT, "shard")
+@use(
+    *(name for name in names(CONNECTION, REQUESTS, VERIFY, OUTPUT) if name not in _LEFT_OUT),
+    *_JUDGEMENT,
+    "shard",
+    "view",
+    "browser",
+)
 def verify(dataset: str | None, earlier: str | None, rules: str, resume: bool, settings: Settings) -> int:
     """Replay a dataset of requests against one model, and judge every answer.
 
@@ -96,19 +102,21 @@ def _verify_dataset(dataset: str, settings: Settings) -> int:
         _print_plan(dataset, endpoint, options)
         return ExitCode.OK
     from toolcert.api.verify import verify as verify_dataset
+    from toolcert.cli.support.run_view import RunView
     from toolcert.reports.console.progress import VerifyFigures
 
     figures = VerifyFigures()
     tell_of_store(settings)
-    with RunConsole(_title, figures.line) as console:
-        handlers: list[Handler] = [] if settings.quiet else [figures, console]
-        confirm = partial(_confirm, yes=settings.yes)
-        try:
-            result = verify_dataset(dataset, endpoint, options, handlers, confirm)
-        except NothingMeasuredError as error:
-            _report_nothing(error, settings)
-            raise
-    return conclude(result, settings)
+    with RunView(settings) as view:
+        with RunConsole(_title, figures.line) as console:
+            handlers: list[Handler] = [view] if settings.quiet else [view, figures, console]
+            confirm = partial(_confirm, yes=settings.yes)
+            try:
+                result = verify_dataset(dataset, endpoint, options, handlers, confirm)
+            except NothingMeasuredError as error:
+                _report_nothing(error, settings)
+                raise
+        return conclude(result, settings)
 
 
 def _report_nothing(error: NothingMeasuredError, settings: Settings) -> None:

@@ -23,16 +23,13 @@ export function caseList(main, { run, go, job }) {
   if (innerWidth > 720) fold.open = true;
   const columns = job === "probe" ? ["Case", "Outcome", "Model", "Findings and reason", "Time, s", "Tokens"] : ["Row", "Outcome", "Tool", "Findings and reason", "Time, s", "Tokens"];
   const head = el("div.vhead", { role: "row", "aria-rowindex": "1" }, columns.map((name, number) => el(`span${number > 3 ? ".num" : ""}`, { role: "columnheader" }, name)));
-  const space = el("div.vspace", { role: "presentation" });
   const layer = el("div.vlayer", { role: "rowgroup" });
-  const view = el("div.vview", { tabindex: "0", role: "presentation" }, space, layer);
-  space.setAttribute("aria-hidden", "true");
-  const grid = el("div.vgrid", { role: "grid", "aria-label": "Cases", "aria-rowcount": "0" }, el("div", { role: "rowgroup" }, head), view);
+  const view = el("div.vgrid", { role: "grid", "aria-label": "Cases", "aria-rowcount": "0", tabindex: "0" }, el("div.vtop", { role: "rowgroup" }, head), layer);
   const none = el("p.none", { role: "status" }, "No case fits this search.");
   append(main, [el("section", { "aria-labelledby": "cases" },
     el("div.heading", {}, el("h2", { id: "cases" }, "Cases"), el("p", {}, "Fields: outcome, finding, tool, tag, model, probe, finish, mark, row, latency, first_token, tokens, attempts; -finding:x leaves out.")),
     el("form.controls", { role: "search", on: { submit: (event) => { event.preventDefault(); write(); } } }, el("label.whole.wide", {}, search), el("label", {}, "Order ", order), button("Reset", () => { search.value = ""; order.value = ""; write(); }), output),
-    trouble, el("div.browse", {}, fold, el("div", {}, grid, none)))]);
+    trouble, el("div.browse", {}, fold, el("div", {}, view, none)))]);
 
   const asking = () => ({ q: search.value.trim(), sort: order.value });
   const write = () => go(address(base, asking()), { replace: true });
@@ -78,22 +75,23 @@ export function caseList(main, { run, go, job }) {
 
   function setTotal(number) {
     total = number;
-    space.style.height = `${Math.min(total * ROW, TALLEST)}px`;
-    view.style.height = `${Math.min(Math.max(total, 1) * ROW, Math.max(320, innerHeight - 240))}px`;
-    grid.setAttribute("aria-rowcount", total + 1);
-    grid.hidden = total === 0;
+    layer.style.height = `${Math.min(total * ROW, TALLEST)}px`;
+    view.hidden = total === 0;
+    view.style.height = `${Math.min(Math.max(total, 1) * ROW + head.offsetHeight, Math.max(320, innerHeight - 240))}px`;
+    view.setAttribute("aria-rowcount", total + 1);
     none.classList.toggle("shown", total === 0);
   }
 
   // Where the list is taller than an element can be, a step of the scroll bar is more than one pixel of it.
-  const room = () => Math.max(1, space.offsetHeight - view.clientHeight);
-  const hidden = () => Math.max(0, total * ROW - view.clientHeight);
+  const height = () => view.clientHeight - head.offsetHeight;
+  const room = () => Math.max(1, layer.offsetHeight - height());
+  const hidden = () => Math.max(0, total * ROW - height());
   const offset = () => (total * ROW <= TALLEST ? view.scrollTop : (view.scrollTop / room()) * hidden());
 
   function draw() {
     const top = offset();
     const first = Math.max(0, Math.floor(top / ROW) - 4);
-    const last = Math.min(total, Math.ceil((top + view.clientHeight) / ROW) + 4);
+    const last = Math.min(total, Math.ceil((top + height()) / ROW) + 4);
     for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(first, last - 1) / PAGE); page += 1) if (total) load(page);
     const rows = [];
     for (let at = first; at < last; at += 1) {
@@ -131,7 +129,7 @@ export function caseList(main, { run, go, job }) {
   function select(at) {
     selected = Math.max(0, Math.min(total - 1, at));
     const top = offset(), y = selected * ROW;
-    if (y < top) move(y); else if (y + ROW > top + view.clientHeight) move(y + ROW - view.clientHeight);
+    if (y < top) move(y); else if (y + ROW > top + height()) move(y + ROW - height());
     draw();
   }
   const move = (y) => { view.scrollTop = total * ROW <= TALLEST ? y : (y / Math.max(1, hidden())) * room(); };
@@ -161,7 +159,7 @@ export function caseList(main, { run, go, job }) {
   }
 
   function toggle(word, on) {
-    search.value = (on ? search.value.replace(word, "") : `${search.value} ${word}`).replace(/\s+/g, " ").trim();
+    search.value = (on ? search.value.replace(word, () => "") : `${search.value} ${word}`).trim();
     write();
   }
 

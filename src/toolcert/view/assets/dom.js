@@ -4,7 +4,7 @@ const NAMED = { "\u001b": "␛", "\u0000": "␀" };
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Text with control, direction and surrogate characters shown instead of obeyed. */
-export const visible = (text) => String(text).replace(UNSEEN, (one) => NAMED[one] || `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
+export const visible = (text) => String(text).replaceAll("\u2009", "\u202f").replace(UNSEEN, (one) => NAMED[one] || `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
 
 /** An element; `on` holds listeners, `data` data attributes, everything else is an attribute. */
 export function el(tag, attributes = {}, ...children) {

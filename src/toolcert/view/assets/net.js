@@ -50,4 +50,6 @@ export function seldom(milliseconds, act) {
   };
 }
 
-export const quoted = (field, value) => `${field}:${/^[^\s"\\]+$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&")}"`}`;
+// A field of one line cannot hold line ends, so they are written as escapes.
+const ESCAPES = { "\n": "\\n", "\r": "\\r" };
+export const quoted = (field, value) => `${field}:${/^[^\s"\\]+$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&").replace(/[\n\r]/g, (one) => ESCAPES[one])}"`}`;
