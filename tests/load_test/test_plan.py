@@ -9,8 +9,8 @@ import pytest
 from support.loads import Asked, answer, vendor
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.records import LoadPhase
-from toolcert.load_test.load_tally import LoadTally
 from toolcert.load_test.plan import LoadPlan
+from toolcert.probes.summary.load_tally import LoadTally
 
 
 def phases(asked: Asked) -> list[tuple[LoadPhase, int]]:

@@ -6,8 +6,8 @@ import pytest
 
 from support.loads import Asked, vendor
 from toolcert.core.statistics.sequential import PairedTest, binomial_tail, fisher_tail
-from toolcert.load_test.load_tally import CORRUPTION_ALPHA
 from toolcert.load_test.summary import detectable, rank_sum
+from toolcert.probes.summary.load_tally import CORRUPTION_ALPHA
 
 SEEDS = range(50)
 

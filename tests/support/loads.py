@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.records import LoadFacts, LoadPhase, ProbeFacts, Record
-from toolcert.load_test.load_tally import LoadTally
 from toolcert.load_test.plan import LoadPlan
+from toolcert.probes.summary.load_tally import LoadTally
 
 Judge = Callable[[int], tuple[Outcome, tuple[str, ...]]]
 """From the level of a request to its outcome and the codes of its findings."""

@@ -12,6 +12,7 @@ from typing import IO, TypeAlias
 import msgspec
 
 from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_sessions, wait_for
+from toolcert.api.run_place import run_place
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.manifest import Manifest
@@ -22,11 +23,11 @@ from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
 from toolcert.http.descriptors import allow_connections
-from toolcert.load_test.load_tally import LoadTally
 from toolcert.load_test.plan import LoadPlan
 from toolcert.load_test.question import NAME, LoadWork
 from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.run.live_conversation import ProbeSettings
+from toolcert.probes.summary.load_tally import LoadTally
 from toolcert.runs.encoding import Keep
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
 from toolcert.runs.reader import RunReader, is_run, read_manifest, settled
@@ -178,10 +179,14 @@ async def load_async(
     confirm: ConfirmLoad | None = None,
 ) -> LoadRun:
     """Ask one model the same questions alone and under load."""
-    async with load_job(endpoint, options) as job:
+    options = options or LoadOptions()
+    async with (
+        run_place(options.output) as (folder, guards),
+        load_job(endpoint, msgspec.structs.replace(options, output=folder)) as job,
+    ):
         if confirm is not None:
             confirm(job)
-        return await job.run(handlers)
+        return await job.run([*guards, *handlers])
 
 
 def load(

@@ -14,21 +14,25 @@ import msgspec
 from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_sessions, wait_for
 from toolcert.api.run_place import run_place
 from toolcert.core.errors import UsageError
-from toolcert.core.events import Handler, RunStarted
+from toolcert.core.events import AttemptMade, Event, Handler, RunFinished, RunStarted
 from toolcert.core.manifest import Manifest
 from toolcert.core.shard import Shard
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
+from toolcert.core.verdict import Word
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
+from toolcert.load_test.plan import LoadPlan
+from toolcert.load_test.question import LoadWork
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import with_needs
 from toolcert.probes.run.live_conversation import ProbeSettings, ProbeWork
 from toolcert.probes.run.schedule import ProbePlan
 from toolcert.probes.scenarios import ScenarioProbe
 from toolcert.probes.suites import choose_probes, find_suite
+from toolcert.probes.summary.load_tally import LoadTally
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.encoding import Keep
@@ -37,6 +41,7 @@ from toolcert.runs.reader import RunReader, is_run, read_manifest, settled
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.settings.keyword_options import KeywordOptions
+from toolcert.settings.options.load import PAIRS
 from toolcert.version import __version__
 
 
@@ -57,6 +62,9 @@ class ProbeOptions(KeywordOptions):
     seed: int | None = None
     """Sent with every request; it also repeats the nonces, which otherwise differ from run to run."""
     max_requests: int | None = None
+    at_load: int | None = None
+    """Ask each model that works the same questions alone and this many at a time."""
+    pairs: int = PAIRS
     shard: str | None = None
     """As in `2/8`: only this share of the models."""
     output: str | None = None
@@ -89,6 +97,33 @@ class ProbeRun(Value):
     """Of a merge: cases of shards that are missing."""
 
 
+_WORTH_LOADING = (Word.CERTIFIED, Word.PASSES, Word.PARTIAL, Word.UNDECIDED)
+"""A model that does not call alone has nothing to lose under load."""
+
+
+class Spent:
+    """Passes on the events of several engines as those of one run, and counts its requests."""
+
+    def __init__(self, handlers: Sequence[Handler]) -> None:
+        self._handlers = handlers
+        self._begun = time.monotonic()
+        self._started = False
+        self.requests = 0
+
+    def __call__(self, event: Event) -> None:
+        self.requests += isinstance(event, AttemptMade)
+        if isinstance(event, RunFinished) or (isinstance(event, RunStarted) and self._started):
+            return
+        self._started |= isinstance(event, RunStarted)
+        for handler in self._handlers:
+            handler(event)
+
+    def end(self, finished: RunFinished) -> None:
+        """Report the end of the whole."""
+        for handler in self._handlers:
+            handler(RunFinished(interrupted=finished.interrupted, seconds=time.monotonic() - self._begun))
+
+
 class ProbeJob:
     """A probe run that is planned and not yet started, so that one can see what it would send."""
 
@@ -106,6 +141,7 @@ class ProbeJob:
         self.left_out = dict(left_out or {})
         """Endpoints that gave no list of models, with the reason."""
         self.models = models if options.shard is None else dealt(models, Shard.parse(options.shard))
+        self._endpoints = endpoints
         self._sessions = sessions
         self._concurrency = {endpoint.spec.name: endpoint.spec.concurrency for endpoint in endpoints}
         self.probes: tuple[Probe, ...] = choose_probes(options.suite, options.probe, options.scenario)
@@ -143,16 +179,21 @@ class ProbeJob:
         if len(earlier):
             self.plan.resume(earlier, filter(settled, RunReader(self.folder).heads()))
         writer = RunWriter(self.folder, self.manifest, keep=self.options.keep, lock=lock)
+        spent = Spent([writer, *handlers])
         engine = LocalEngine(
             self._sessions,
             concurrency=self._concurrency,
-            handlers=[writer, *handlers],
+            handlers=[writer, *handlers] if self.options.at_load is None else [spent],
             max_requests=self.options.max_requests,
             watch=OutageWatch(),
         )
-        started = RunStarted(manifest=self.manifest, total=self.plan.total, resumed=self.plan.resumed)
+        total = self.plan.total + self.load_requests
+        started = RunStarted(manifest=self.manifest, total=total, resumed=self.plan.resumed)
         try:
             finished = await engine.run(self.plan, self._work(), started)
+            if self.options.at_load is not None:
+                finished = finished if finished.interrupted else await self._load(self.options.at_load, spent)
+                spent.end(finished)
         finally:
             writer.close()
         return ProbeRun(
@@ -161,19 +202,61 @@ class ProbeJob:
             interrupted=finished.interrupted,
         )
 
-    def _work(self) -> ProbeWork:
+    @property
+    def load_requests(self) -> int:
+        """The most requests that are sent to see whether calls break under load."""
+        able = sum(info.can_chat for infos in self.models.values() for info in infos)
+        return 0 if self.options.at_load is None else 2 * self.options.pairs * able
+
+    async def _load(self, level: int, spent: Spent) -> RunFinished:
+        """Ask the models that work the same questions alone and under load, one model after the other."""
+        able = [one for one in summarise_run(self.folder).models if one.verdict.word in _WORTH_LOADING]
+        answered = {one.case: one for one in RunReader(self.folder).heads() if one.load is not None and settled(one)}
+        work = LoadWork(self._settings())
+        finished = RunFinished()
+        async with open_sessions([one.with_settings(concurrency=level) for one in self._endpoints]) as sessions:
+            for model in able:
+                left = None if self.options.max_requests is None else self.options.max_requests - spent.requests
+                if finished.interrupted or (left is not None and left <= 0):
+                    break
+                engine = LocalEngine(
+                    {model.endpoint: sessions[model.endpoint]},
+                    concurrency={model.endpoint: level},
+                    handlers=[spent],
+                    max_requests=left,
+                    watch=OutageWatch(),
+                )
+                plan = LoadPlan(
+                    model.endpoint,
+                    model.model,
+                    LoadTally(level),
+                    pairs=self.options.pairs,
+                    bisect=False,
+                    ramp=False,
+                    earlier=answered,
+                )
+                started = RunStarted(manifest=self.manifest, total=plan.total)
+                finished = await engine.run(plan, work, started)
+        return finished
+
+    def _settings(self) -> ProbeSettings:
         settings = ProbeSettings(
             parameters={"temperature": self.options.temperature, "seed": self.options.seed},
             seed=self.manifest.run if self.options.seed is None else str(self.options.seed),
         )
         if self.options.max_tokens is not None:
             settings = msgspec.structs.replace(settings, max_tokens=self.options.max_tokens)
-        return ProbeWork(settings, own=[probe for probe in self.probes if probe.group == "scenario"])
+        return settings
+
+    def _work(self) -> ProbeWork:
+        return ProbeWork(self._settings(), own=[probe for probe in self.probes if probe.group == "scenario"])
 
     def _parameters(self) -> JsonObject:
         """What shapes the requests, scenarios included: their files may change between two runs."""
         scenarios = {probe.name: probe.digest for probe in self.probes if isinstance(probe, ScenarioProbe)}
         asked = {name: getattr(self.options, name) for name in ("temperature", "max_tokens", "seed")}
+        if self.options.at_load is not None:
+            asked |= {"at_load": self.options.at_load, "pairs": self.options.pairs}
         return asked | ({"scenarios": scenarios} if scenarios else {})
 
     def _manifest(self, endpoints: Sequence[Endpoint]) -> Manifest:

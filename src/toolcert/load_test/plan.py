@@ -12,8 +12,8 @@ from itertools import count
 
 from toolcert.core.cases import Case, SkipKind
 from toolcert.core.records import LoadPhase, Record
-from toolcert.load_test.load_tally import LoadTally
 from toolcert.load_test.question import NAME, case_key
+from toolcert.probes.summary.load_tally import LoadTally
 
 BLOCK = 64
 """Fewest questions that are asked alone, then under load."""
@@ -51,6 +51,7 @@ class LoadPlan:
         *,
         pairs: int,
         bisect: bool = True,
+        ramp: bool = True,
         hold: float | None = None,
         earlier: Mapping[str, Record] | None = None,
         clock: Callable[[], float] = time.time,
@@ -61,6 +62,7 @@ class LoadPlan:
         self.tally = tally
         self._pairs = pairs
         self._bisect = bisect
+        self._ramps = ramp
         self._hold = hold
         self._earlier = earlier or {}
         self._clock = clock
@@ -172,6 +174,8 @@ class LoadPlan:
 
     def _ramp(self) -> list[int]:
         """Powers of two below the level."""
+        if not self._ramps:
+            return []
         return [2**power for power in range(1, self.tally.level.bit_length()) if 2**power < self.tally.level]
 
     def _held(self) -> Step:

@@ -22,12 +22,11 @@ from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
 from toolcert.core.verdict import Ability, CappingFinding, Coverage, Verdict, Word, decide
 from toolcert.diagnose import kind_of
-from toolcert.load_test.load_tally import CORRUPTION_ALPHA, CROSSTALK, LevelTally, LoadTally
+from toolcert.probes.summary.load_tally import CORRUPTION, CORRUPTION_ALPHA, CROSSTALK, LevelTally, LoadTally, capping
 from toolcert.protocol.reply import read_reply
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.reader import RunReader
 
-UNDER_LOAD = "under load"
 QUEUEING_ALPHA = 0.001
 """Highest probability of each of the two tests behind `load.queueing`."""
 DRIFT_ALPHA = 0.005
@@ -254,7 +253,7 @@ def _summary(manifest: Manifest, tally: LoadTally, ended: float, records: Mappin
         drift=drift,
         findings=findings,
         error_budget={
-            "load.corruption": CORRUPTION_ALPHA,
+            CORRUPTION: CORRUPTION_ALPHA,
             CROSSTALK: 0.0,
             "load.degrades": 2 * DRIFT_ALPHA,
             "load.queueing": 2 * QUEUEING_ALPHA,
@@ -390,15 +389,14 @@ def rank_sum(before: list[float], after: list[float]) -> float:
 def _findings(
     tally: LoadTally, pairs: PairFigures, drift: Drift | None, records: Mapping[str, Record]
 ) -> Iterator[LoadFinding]:
-    asked = sum(one.answered.n for one in tally.levels.values() if one.crosstalk or one.level == tally.level)
     if tally.crosstalk:
         shown = tuple(_foreign(records[case]) for case in tally.foreign if case in records)
         what = shown[0].evidence if shown else "the nonce of another request"
-        yield _finding(CROSSTALK, tally.crosstalk, asked, what, examples=shown)
+        yield _finding(CROSSTALK, tally.crosstalk, tally.crosstalk_of, what, examples=shown)
     if pairs.breaks:
         text = f"{pairs.worse} pairs are right alone and wrong under load, {pairs.better} the other way round"
         shown = tuple(_pair(alone.case, loaded.case, records) for alone, loaded in tally.worse)
-        yield _finding("load.corruption", pairs.worse, pairs.measured, text, p=pairs.p, examples=shown)
+        yield _finding(CORRUPTION, pairs.worse, pairs.measured, text, p=pairs.p, examples=shown)
     if drift is not None and (text := _drift_text(drift)):
         wrong = drift.last.n - drift.last.k
         yield _finding("load.degrades", wrong, drift.last.n, text, p=min(drift.p, drift.p_slower))
@@ -513,11 +511,7 @@ def load_verdict(
 
 def capping_findings(findings: Sequence[LoadFinding]) -> list[CappingFinding]:
     """The findings that cap a verdict. A foreign nonce is proof and corruption is tested: one run is enough."""
-    return [
-        CappingFinding(code=one.code, title=one.title.rstrip("."), k=one.count, n=one.of, when=UNDER_LOAD)
-        for one in findings
-        if one.severity is Severity.ERROR
-    ]
+    return [capping(one.code, one.count, one.of) for one in findings if one.severity is Severity.ERROR]
 
 
 def _ability(figures: LevelFigures | None, name: str) -> Ability:

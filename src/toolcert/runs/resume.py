@@ -30,6 +30,7 @@ SUPERSEDED = "superseded.jsonl"
 """Where version 0.1 put records of another target, and of rows that had left the dataset."""
 _CHOICE = {
     "verify": frozenset({"limit", "sample", "seed", "where", "keep", "threshold"}),
+    "probe": frozenset({"pairs"}),
     "load": frozenset({"pairs", "bisect", "hold"}),
 }
 """Parameters of a job that choose which rows are asked, kept or how judged, and change no request. The seed of

@@ -123,19 +123,19 @@ def conclude_load(result: LoadRun, settings: Settings) -> int:
     from toolcert.cli.support import report_options
     from toolcert.reports.console.style import Screen
     from toolcert.reports.load.console import print_load
+    from toolcert.runs.location import run_name
 
+    place = run_name(result.folder)
     shows = report_options.shows_result(settings, "load")
     try:
         if shows:
-            print_load(result.summary, Screen(), run=result.folder)
+            print_load(result.summary, Screen(), run=place)
     finally:  # if the reader of stdout goes away, the reports are still written
         report_options.write_all("load", result.summary, settings, result.folder)
     if shows:
         report_options.print_page_path(settings.html)
     if result.interrupted:
-        echo(
-            f"Interrupted; what was measured is in {result.folder}. Run again with this --output to continue.", err=True
-        )
+        echo(f"Interrupted; what was measured is in {place}. Run again with this --output to continue.", err=True)
         return ExitCode.INTERRUPTED
     return _exit_code(result, settings)
 

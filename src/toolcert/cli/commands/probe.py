@@ -14,6 +14,7 @@ from toolcert.reports.display_text import plural
 from toolcert.settings import Settings
 from toolcert.settings.options import names
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
+from toolcert.settings.options.load import LOAD
 from toolcert.settings.options.output import OUTPUT
 from toolcert.settings.options.probe import PROBE
 
@@ -21,7 +22,7 @@ from toolcert.settings.options.probe import PROBE
 @click.command(cls=SettingsCommand)
 @endpoint_arguments
 @use(
-    *names(CONNECTION, REQUESTS, PROBE, OUTPUT),
+    *names(CONNECTION, REQUESTS, PROBE, LOAD[:2], OUTPUT),
     "history",
     "save-history",
     "view",

@@ -126,7 +126,7 @@ class ProbeConsole(RunConsole):
         """Say which endpoints are left out, and ask before many requests go to somebody else's machine."""
         self._job = job
         warn_of_silent_endpoints(job)
-        planned = job.plan.requests_planned()
+        planned = job.plan.requests_planned() + job.load_requests
         confirm_requests(min(planned, job.options.max_requests or planned), job.manifest.endpoints, yes=self._yes)
 
     def _models_done(self) -> str:
@@ -216,6 +216,9 @@ def _print_plan(job: ProbeJob) -> None:
     lines += screen.prose(f"{plural(job.options.iterations, 'iteration')} each")
     most, again = job.plan.requests_planned(), job.plan.requests_to_look_again()
     lines += screen.prose(f"up to {plural(most, 'request')} without retries; none was sent")
+    if job.options.at_load is not None:
+        loaded = f"{job.options.pairs} questions alone and {job.options.at_load} at a time"
+        lines += screen.prose(f"up to {plural(job.load_requests, 'request')} more for {loaded}")
     lines += screen.prose(f"up to {again} more where an error is seen in one case only: it is asked for once more")
     screen.print(lines)
 

@@ -9,7 +9,7 @@ import msgspec
 from toolcert.core.findings import Severity
 from toolcert.core.verdict import REPRODUCED, Ability, CappingFinding, Coverage, Verdict, Word, can_cap, decide
 from toolcert.diagnose import kind_of
-from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn
+from toolcert.probes.summary.scorecard import Cell, CellState, ProbeColumn, UnderLoad
 
 CALL_LOST = ("call.", "args.", "finish.calls_missing", "envelope.")
 """Findings of a call that was made and did not arrive whole: the model is not said to make none."""
@@ -18,12 +18,16 @@ OF_A_CALL = ("call.", "args.", "finish.calls_missing", "envelope.")
 
 
 def model_verdict(
-    cells: Sequence[Cell], columns: Mapping[str, ProbeColumn], threshold: float, allow: Sequence[str] = ()
+    cells: Sequence[Cell],
+    columns: Mapping[str, ProbeColumn],
+    threshold: float,
+    allow: Sequence[str] = (),
+    under_load: UnderLoad | None = None,
 ) -> Verdict:
     """What is said of a model that was asked; findings and probes in `allow` do not decide."""
     verdict = decide(
         [_ability(cell, columns[cell.probe]) for cell in cells],
-        list(_faults(cells, columns)),
+        [*(under_load.breaks if under_load is not None else ()), *_faults(cells, columns)],
         coverage=_coverage(cells),
         threshold=threshold,
         allow=allow,

@@ -11,7 +11,7 @@ from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty, Rate
 from toolcert.core.statistics.timings import Timings
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
-from toolcert.core.verdict import Verdict, Word
+from toolcert.core.verdict import CappingFinding, Verdict, Word
 
 
 class Counts(Value):
@@ -176,6 +176,28 @@ class Reliability(Value):
     reliable: bool | None = None
 
 
+class UnderLoad(Value):
+    """The same questions alone and many at a time (`--at-load`): whether calls that work alone break."""
+
+    level: int
+    """Requests at a time."""
+    pairs: int = 0
+    """Questions that were answered both alone and under load."""
+    both_right: int = 0
+    worse: int = 0
+    """Right alone, wrong under load."""
+    better: int = 0
+    """Wrong alone, right under load."""
+    crosstalk: int = 0
+    """Answers that carry the values of another request."""
+    not_measured: int = 0
+    """Pairs that lack an answer."""
+    p: float = 1.0
+    """That load makes no difference; valid whenever the run was stopped."""
+    breaks: tuple[CappingFinding, ...] = ()
+    """What was found to break."""
+
+
 class ModelSummary(Value):
     """One model at one endpoint."""
 
@@ -199,6 +221,8 @@ class ModelSummary(Value):
     usage: Usage = Usage()
     declares_tools: bool | None = None
     """What the endpoint's listing says about tool calling, where it says anything."""
+    under_load: UnderLoad | None = None
+    """None where the run did not load the model."""
 
     @property
     def asked(self) -> bool:

@@ -69,6 +69,7 @@ def further_lines(models: Sequence[ModelSummary], causes: Sequence[Cause], *, se
     """What to know next: the fault, the best choice, the fastest, and what was left out or declared otherwise."""
     yield from _fault_to_know(causes)
     yield from _best_choices(models, several=several)
+    yield from _under_load(models, several=several)
     yield from _declared_otherwise(models, several=several)
     yield from _left_out(models)
 
@@ -99,6 +100,22 @@ def _best_choices(models: Sequence[ModelSummary], *, several: bool) -> Iterator[
     fastest = min(prompt, key=lambda model: model.seconds("call") or float("inf"))
     if fastest is not best and fastest.seconds("call") is not None:
         yield f"Fastest of those: {_name(fastest, several=several)}{_to_a_call(fastest)}."
+
+
+def _under_load(models: Sequence[ModelSummary], *, several: bool) -> Iterator[str]:
+    """How the models did that were asked many at a time as well."""
+    for model in models:
+        load = model.under_load
+        if load is None:
+            continue
+        name = f"{_name(model, several=several)} at {load.level} at a time"
+        if not load.pairs:
+            yield f"{name}: no pair of answers to compare."
+        elif not load.breaks:
+            yield f"{name}: {load.both_right} of {plural(load.pairs, 'pair')} are right alone and under load."
+        else:
+            foreign = f", {load.crosstalk} with another's values" if load.crosstalk else ""
+            yield f"{name}: {load.worse} of {plural(load.pairs, 'pair')} are right alone and wrong under load{foreign}."
 
 
 def _answers_at_once(model: ModelSummary) -> bool:
@@ -291,7 +308,7 @@ def _allowing(summary: ProbeSummary, model: ModelSummary, gates: Gates) -> Verdi
     if not gates.allow:
         return model.verdict
     columns = {column.name: column for column in summary.probes}
-    return model_verdict(model.cells, columns, summary.threshold, gates.allow)
+    return model_verdict(model.cells, columns, summary.threshold, gates.allow, model.under_load)
 
 
 def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:

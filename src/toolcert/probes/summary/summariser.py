@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeAlias
@@ -21,6 +21,7 @@ from toolcert.probes.registry import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
 from toolcert.probes.suites import Suite, core_of, find_suite, weights_of
 from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times
+from toolcert.probes.summary.load_tally import CORRUPTION, CROSSTALK, LoadTally
 from toolcert.probes.summary.model_verdict import model_verdict
 from toolcert.probes.summary.score import score_of
 from toolcert.probes.summary.scorecard import (
@@ -31,6 +32,7 @@ from toolcert.probes.summary.scorecard import (
     ProbeSummary,
     Reliability,
     Totals,
+    UnderLoad,
     Usage,
     sum_counts,
 )
@@ -53,7 +55,9 @@ SHOWS_RELIABILITY = ("result_use", "hello_world", "basic")
 class ModelTally:
     """Counts the records of one model at one endpoint."""
 
-    def __init__(self, endpoint: str, info: ModelInfo, columns: Sequence[ProbeColumn], planned: int = 0) -> None:
+    def __init__(
+        self, endpoint: str, info: ModelInfo, columns: Sequence[ProbeColumn], planned: int = 0, at_load: int = 0
+    ) -> None:
         self._endpoint = endpoint
         self._info = info
         self._columns = columns
@@ -61,20 +65,26 @@ class ModelTally:
         self._findings = FindingTally()
         self._times = {label: Times() for label in ("first token", "call", "answer")}
         self._speeds = Quantiles()
+        self._load = LoadTally(at_load) if at_load else None
         self._requests = self._retried = self._tokens_in = self._tokens_out = 0
 
     def add(self, record: Record) -> None:
         """Count one record."""
         facts = record.probe
-        if facts is None or facts.probe not in self._cells:
+        if facts is None:
             return
-        self._cells[facts.probe].add(record)
-        self._findings.add(record)
+        if record.load is not None and self._load is not None:
+            self._load.add(record)
+        elif facts.probe in self._cells:
+            self._cells[facts.probe].add(record)
+            self._findings.add(record)
+            self._time(facts)
+        else:
+            return
         self._requests += facts.requests
         self._retried += facts.retried
         self._tokens_in += facts.tokens_in
         self._tokens_out += facts.tokens_out
-        self._time(facts)
 
     def _time(self, facts: ProbeFacts) -> None:
         if facts.first_token is not None:
@@ -91,8 +101,9 @@ class ModelTally:
         cells = tuple(self._cells[column.name].cell(column.name, column.group, threshold) for column in self._columns)
         reliability = self._reliability(cells)
         score = score_of(self._cells, weights, suite)
-        findings = tuple(self._findings)
-        verdict = self._verdict(cells, threshold)
+        under_load = self._under_load()
+        findings = (*(self._load.findings() if self._load else ()), *self._findings)
+        verdict = self._verdict(cells, threshold, under_load)
         codes = [found.code for found in findings if found.severity is not Severity.NOTE]
         others = reasons_for(cells, weights, codes) if self._info.can_chat else ()
         if verdict.word is Word.NOT_MEASURED and others:
@@ -113,7 +124,14 @@ class ModelTally:
             timings=self._timings(),
             usage=self._usage(prices),
             declares_tools=self._info.declares_tools,
+            under_load=under_load,
         )
+
+    def _under_load(self) -> UnderLoad | None:
+        if self._load is None or not self._load.levels:
+            return None
+        self._load.close()
+        return self._load.under_load()
 
     def _timings(self) -> Timings:
         return Timings(
@@ -122,10 +140,11 @@ class ModelTally:
             tokens_per_second=Percentiles.of(self._speeds, speed=True),
         )
 
-    def _verdict(self, cells: Sequence[Cell], threshold: float) -> Verdict:
+    def _verdict(self, cells: Sequence[Cell], threshold: float, under_load: UnderLoad | None) -> Verdict:
         if not self._info.can_chat:
             return Verdict(word=Word.UNSUPPORTED, reason=self._why_not())
-        return model_verdict(cells, {column.name: column for column in self._columns}, threshold)
+        columns = {column.name: column for column in self._columns}
+        return model_verdict(cells, columns, threshold, under_load=under_load)
 
     def _reliability(self, cells: Sequence[Cell]) -> Reliability:
         by_name = {cell.probe: cell for cell in cells}
@@ -190,7 +209,7 @@ class Summariser:
         self._findings = FindingTally(bodies=True)
         self._fingerprints = FingerprintWatch()
         self._models = {
-            (endpoint, info.id): ModelTally(endpoint, info, self._columns, _planned(manifest, info))
+            (endpoint, info.id): ModelTally(endpoint, info, self._columns, _planned(manifest, info), _level(manifest))
             for endpoint, infos in manifest.models.items()
             for info in infos
         }
@@ -198,7 +217,9 @@ class Summariser:
     def add(self, record: Record) -> None:
         """Count one record; models and probes outside the manifest belong to another run."""
         tally = self._models.get((record.endpoint, record.model))
-        if tally is not None and record.probe is not None and self._counts(record, record.probe):
+        if tally is not None and record.load is not None:
+            tally.add(record)
+        elif tally is not None and record.probe is not None and self._counts(record, record.probe):
             compared = self._fingerprints.compared(record)
             tally.add(compared)
             self._findings.add(compared)
@@ -273,6 +294,7 @@ class Summariser:
                     follows=found.follows,
                 )
             )
+        causes += _load_causes(models, several=several)
         causes.sort(key=lambda cause: (cause.severity.rank, -len(cause.models), -cause.count, cause.code))
         return tuple(causes)
 
@@ -285,6 +307,28 @@ class Summariser:
             usage=_usage([model.usage for model in models]),
             seconds=None if finished_at is None else finished_at - self._manifest.started_at,
         )
+
+
+def _load_causes(models: Sequence[ModelSummary], *, several: bool) -> Iterator[Cause]:
+    """What only load shows, across the models."""
+    for code in (CROSSTALK, CORRUPTION):
+        seen = [(model, one) for model in models for one in model.findings if one.code == code]
+        if seen:
+            yield Cause(
+                code=code,
+                severity=seen[0][1].severity,
+                title=kind_of(code).title,
+                count=sum(one.count for _, one in seen),
+                models=tuple(f"{model.endpoint}: {model.model}" if several else model.model for model, _ in seen),
+                probes=(),
+                example=seen[0][1].example,
+            )
+
+
+def _level(manifest: Manifest) -> int:
+    """Requests at a time, where the run asks under load as well."""
+    level = manifest.parameters.get("at_load")
+    return level if isinstance(level, int) and level > 1 else 0
 
 
 def _planned(manifest: Manifest, info: ModelInfo) -> int:

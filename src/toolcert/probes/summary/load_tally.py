@@ -1,6 +1,6 @@
-"""Counts of a load run as they come in: pairs, levels, the search and the time that the load was held.
+"""Counts of requests alone and under load as they come in: pairs, levels, the search and the time of the load.
 
-The plan goes by it while the run lasts, and the summary reads it from the log; both see the same.
+The plan of a load run goes by them while it lasts, and the summary reads them from the log; both see the same.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.sequential import PairedTest
 from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
+from toolcert.core.verdict import CappingFinding
+from toolcert.diagnose import kind_of
+from toolcert.probes.summary.scorecard import Example, FindingCount, UnderLoad
 
 CORRUPTION_ALPHA = 0.02
 """Highest probability that a vendor without the fault is said to have it, at whatever moment the run stops."""
 CROSSTALK = "load.crosstalk"
+CORRUPTION = "load.corruption"
+UNDER_LOAD = "under load"
 PROVEN_CROSSTALK = 3
 """Sightings after which no more pairs are asked. One proves it; three show that it was no single accident."""
 _TRIAL_ERROR = 0.02
@@ -29,6 +34,13 @@ _LONGEST_GAP = 60.0
 """Seconds between two answers; more is the pause between two runs in one folder."""
 KEPT_PAIRS = 5
 """Pairs that are shown with both answers."""
+
+
+def capping(code: str, number: int, of: int) -> CappingFinding:
+    """A finding of load as what keeps a verdict from being better."""
+    return CappingFinding(
+        code=code, title=kind_of(code).title.rstrip("."), k=number, n=max(of, number), when=UNDER_LOAD
+    )
 
 
 class Answer:
@@ -160,6 +172,7 @@ class LoadTally:
         """Seconds for which the load was held."""
         self.bugs = 0
         self.stopped_by: SkipKind | None = None
+        self._foreign_evidence = ""
         self._held_until: float | None = None
         self._alone: dict[int, Answer] = {}
         self._loaded: dict[int, Answer] = {}
@@ -176,6 +189,8 @@ class LoadTally:
         self.levels.setdefault(facts.level, LevelTally(facts.level)).add(record, facts)
         if CROSSTALK in record.codes and len(self.foreign) < KEPT_PAIRS:
             self.foreign.append(record.case)
+            told = (one.evidence for one in record.detail.findings if one.code == CROSSTALK)
+            self._foreign_evidence = self._foreign_evidence or next(told, "")
         if facts.phase is LoadPhase.PAIR:
             (self._alone if facts.level == 1 else self._loaded)[facts.number] = Answer(record)
             self._settle_pairs()
@@ -256,6 +271,41 @@ class LoadTally:
         """Wrong answers at a level; one with another's values is wrong whatever else it is."""
         found = self.levels.get(level)
         return Rate() if found is None else Rate(k=min(found.answered.n, found.wrong), n=found.answered.n)
+
+    @property
+    def crosstalk_of(self) -> int:
+        """The answers among which crosstalk was seen, or looked for."""
+        return sum(one.answered.n for one in self.levels.values() if one.crosstalk or one.level == self.level)
+
+    def under_load(self) -> UnderLoad:
+        """The figures of the pairs, and what caps the verdict: a foreign nonce is proof, and corruption is tested."""
+        return UnderLoad(
+            level=self.level,
+            pairs=self.measured_pairs,
+            both_right=self.both_right,
+            worse=self.test.worse,
+            better=self.test.better,
+            crosstalk=self.crosstalk,
+            not_measured=self.unmeasured_pairs,
+            p=self.test.p,
+            breaks=tuple(self._breaks()),
+        )
+
+    def _breaks(self) -> Iterator[CappingFinding]:
+        if self.crosstalk:
+            yield capping(CROSSTALK, self.crosstalk, self.crosstalk_of)
+        if self.test.decided:
+            yield capping(CORRUPTION, self.test.worse, self.measured_pairs)
+
+    def findings(self) -> Iterator[FindingCount]:
+        """What breaks calls, with the case that shows it."""
+        for found in self._breaks():
+            foreign = found.code == CROSSTALK
+            text = self._foreign_evidence if foreign else "right alone, wrong under load"
+            case = self.foreign[0] if foreign else self.worse[0][1].case
+            example = Example(case=case, probe="load", evidence=text)
+            severity = kind_of(found.code).severity
+            yield FindingCount(code=found.code, severity=severity, count=found.k, example=example)
 
     def thirds(self) -> tuple[list[tuple[float, bool, float | None]], list[tuple[float, bool, float | None]]]:
         """The first and the last third of the answers while the load was held."""
