@@ -18,8 +18,11 @@ from toolcert.runs.encoding import Keep
 from toolcert.simulate import Vendor
 
 LIMITS = {"fault:load.crosstalk": 500, "fault:load.corruption": 1500, "faithful": 1500}
-LATENCY = "0.12~0.4"
-"""Seconds, with a tail: some answers take several times as long. Fewer keep no 16 requests in flight on a busy machine."""
+LATENCY = "0.02~0.5"
+"""Seconds, with a tail: some answers take several times as long."""
+QUEUEING = {"faithful": 0.02}
+"""Seconds that each other request in flight adds, as on a server that computes them together. Vendors with a fault
+take 0.05 s: then 16 requests stay in flight at the vendor, however busy this machine is."""
 
 
 class FirstFound:
@@ -41,7 +44,10 @@ class FirstFound:
 def ask(model: str, seed: int) -> tuple[int | None, tuple[str, ...], int]:
     """After how many requests something was found, what the summary says, and the requests without an answer."""
     watch = FirstFound()
-    with Vendor(models=[model], latency=LATENCY, seed=seed) as vendor, tempfile.TemporaryDirectory() as folder:
+    with (
+        Vendor(models=[model], latency=LATENCY, queueing=QUEUEING.get(model, 0.05), seed=seed) as vendor,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         if model == "faithful":
             vendor.outage("429", share=0.02, seed=seed, retry_after=0.05)
             vendor.outage("500", share=0.01, seed=seed)

@@ -24,7 +24,8 @@ STRONG = {
 
 def loaded(model: str, folder: Path, *, latency: str = "0.02", **options: object) -> LoadRun:
     settings = {"at_load": 8, "pairs": 40, "seed": 1, "output": str(folder), **options}
-    with Vendor(models=[model], latency=latency) as vendor:
+    # Answers that take longer the more there are keep the level up also on a busy machine.
+    with Vendor(models=[model], latency=latency, queueing=0.01) as vendor:
         return toolcert.load(vendor.url, LoadOptions(**settings))  # type: ignore[arg-type]
 
 
@@ -121,6 +122,12 @@ def test_a_model_that_cannot_call_is_not_blamed_on_load(tmp_path: Path) -> None:
     assert (wrong.verdict.word, wrong.findings, wrong.requests) == (Word.FAILS, (), 16)
     refused = loaded("no-tools", tmp_path / "refused", latency="0").summary
     assert (refused.verdict.word, refused.findings) == (Word.UNSUPPORTED, ())
+
+
+def test_the_vendor_never_sees_more_requests_than_the_level(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"], latency=0.02) as vendor:
+        toolcert.load(vendor.url, LoadOptions(at_load=6, pairs=24, output=str(tmp_path)))
+        assert vendor.peak == 6
 
 
 def test_a_load_run_is_about_one_model(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ def phases(asked: Asked) -> list[tuple[LoadPhase, int]]:
     return list(dict.fromkeys((one.load.phase, one.load.level) for one in asked.records if one.load))
 
 
-def test_as_many_are_in_flight_as_the_level_says() -> None:
+def test_a_few_more_cases_are_ready_than_the_level_says_and_none_when_alone() -> None:
     asked = Asked(vendor(1), pairs=100)
-    assert asked.most == {1: 1, 2: 2, 4: 4, 8: 8, 16: 16}
+    assert asked.most == {1: 1, 2: 4, 4: 6, 8: 10, 16: 20}
 
 
 def test_every_question_is_asked_alone_and_under_load() -> None:
@@ -81,7 +81,7 @@ def test_an_earlier_run_is_gone_on_with_where_it_ended() -> None:
             asked += 1
             waiting.extend(plan.after(later.get(case.key) or answer(case)))
         assert plan.tally.test.worse == whole.tally.test.worse
-        assert asked <= len(later) + 16
+        assert asked <= len(later) + 20
 
 
 def test_the_load_is_held_for_as_long_as_told_minus_what_was_held_before() -> None:
@@ -95,7 +95,7 @@ def test_the_load_is_held_for_as_long_as_told_minus_what_was_held_before() -> No
         records.append(answer(case, at=now, seconds=2.0))
         waiting.extend(plan.after(records[-1]))
     held_answers = [one for one in records if one.load and one.load.phase is LoadPhase.HOLD]
-    assert 29 <= len(held_answers) <= 32
+    assert 29 <= len(held_answers) <= 34
     first, last = plan.tally.thirds()
     assert abs(len(first) - len(last)) <= 1
     now = 5000.0
@@ -109,4 +109,4 @@ def test_the_load_is_held_for_as_long_as_told_minus_what_was_held_before() -> No
         asked += 1
         now += 2.0
         again_cases.extend(again.after(answer(case, at=now, seconds=2.0)))
-    assert 13 <= asked <= 18
+    assert 13 <= asked <= 20

@@ -23,7 +23,7 @@ from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
 from toolcert.http.descriptors import allow_connections
-from toolcert.load_test.plan import LoadPlan
+from toolcert.load_test.plan import LoadPlan, ready
 from toolcert.load_test.question import NAME, LoadWork
 from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.run.live_conversation import ProbeSettings
@@ -103,7 +103,7 @@ class LoadJob:
         writer = RunWriter(self.folder, self.manifest, keep=self.options.keep, lock=lock)
         engine = LocalEngine(
             {self.spec.name: self._session},
-            concurrency={self.spec.name: self.options.at_load},
+            concurrency={self.spec.name: ready(self.options.at_load)},
             handlers=[writer, *handlers],
             max_requests=self.options.max_requests,
             watch=OutageWatch(),

@@ -24,7 +24,7 @@ from toolcert.core.verdict import Word
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
-from toolcert.load_test.plan import LoadPlan
+from toolcert.load_test.plan import LoadPlan, ready
 from toolcert.load_test.question import LoadWork
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import with_needs
@@ -221,7 +221,7 @@ class ProbeJob:
                     break
                 engine = LocalEngine(
                     {model.endpoint: sessions[model.endpoint]},
-                    concurrency={model.endpoint: level},
+                    concurrency={model.endpoint: ready(level)},
                     handlers=[spent],
                     max_requests=left,
                     watch=OutageWatch(),

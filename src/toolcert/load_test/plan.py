@@ -1,4 +1,4 @@
-"""The schedule of a load run: how many requests are in flight is decided by how many cases are released.
+"""The schedule of a load run: how many cases are released at a time, at which level, and when it is enough.
 
 Blocks of questions are asked alone and under load in turn, the order changing from block to block, so that a vendor
 that gets slower or faster in the course of the run favours neither side.
@@ -28,6 +28,11 @@ SILENT = 16
 def block_size(level: int) -> int:
     """Questions in a block: enough for the level to last."""
     return max(BLOCK, 4 * level)
+
+
+def ready(level: int) -> int:
+    """Cases that are released at a time: some wait to be sent the moment that an answer comes."""
+    return level if level == 1 else level + max(2, level // 4)
 
 
 class Step:
@@ -104,7 +109,7 @@ class LoadPlan:
                 self._step = next(self._steps, None)
                 if self._step is None:
                     return cases
-            if self._in_flight >= self._step.level:
+            if self._in_flight >= ready(self._step.level):
                 return cases
             case = None if self._step.enough() else self._next_case(self._step)
             if case is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import msgspec
 
 from toolcert.core.cases import Case
-from toolcert.core.exchanges import OnAttempt
+from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.records import LoadFacts, LoadPhase, Record
-from toolcert.core.requests import tool, user
+from toolcert.core.requests import Request, tool, user
+from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
 from toolcert.engine.interfaces import Session
@@ -132,24 +134,46 @@ def case_key(endpoint: str, model: str, phase: LoadPhase, level: int, number: in
     return f"{endpoint}/{model}/{phase.value}/{level}/{number}"
 
 
+class LevelSession:
+    """A session in which as many requests are in flight as the level says, and the next is sent before one is judged.
+
+    Without the latter the endpoint would see fewer than the level: one for each answer that waits to be judged.
+    """
+
+    def __init__(self, session: Session, places: asyncio.Semaphore) -> None:
+        self._session = session
+        self._places = places
+
+    async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+        async with self._places:
+            exchange = await self._session.ask(request, on_attempt=on_attempt)
+        await asyncio.sleep(0)  # let the next request go out first
+        return exchange
+
+    async def models(self) -> list[ModelInfo]:
+        return await self._session.models()
+
+
 class LoadWork:
     """Performs the cases of a load run."""
 
     def __init__(self, settings: ProbeSettings) -> None:
         self._settings = settings
+        self._places: dict[int, asyncio.Semaphore] = {}
         self._ledger = NonceLedger()
         self._refusals = RunRefusals()
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
         """Ask, judge, and say where the request belongs."""
-        began = time.time()
-        label = f"request {case.iteration} at {case.extra['level']} at a time"
+        began, level = time.time(), case.extra["level"]
+        places = self._places.setdefault(level, asyncio.Semaphore(level))
+        label = f"request {case.iteration} at {level} at a time"
         question = LoadQuestion(self._ledger, label)
         work = ProbeWork(self._settings, own=[question], refusals=self._refusals)
-        record = await work.perform(case, session, on_attempt)
+        record = await work.perform(case, LevelSession(session, places), on_attempt)
         facts = LoadFacts(
             phase=LoadPhase(case.extra["phase"]),
-            level=case.extra["level"],
+            level=level,
             number=case.iteration or 0,
             began=began,
         )

@@ -181,6 +181,7 @@ class Backend:
         seed: int = 1,
         rate_limit: RateLimit | None = None,
         capacity: int | None = None,
+        queueing: float = 0.0,
     ) -> None:
         self.models = Models(models, seed)
         self.requests = RequestLog()
@@ -196,6 +197,7 @@ class Backend:
         self._dice = random.Random(seed)
         self._rate_limit = rate_limit
         self._capacity = capacity
+        self._queueing = queueing
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
@@ -234,7 +236,8 @@ class Backend:
             return unknown_model(model), 0.0
         with self._in_company(body) as crowd:
             ask = Ask(body, number=self.models.number(model), crowd=crowd)
-            seconds = self._latency.seconds(self._dice) + found.latency + found.queueing * (self._in_flight - 1)
+            seconds = self._latency.seconds(self._dice) + found.latency
+            seconds += (self._queueing + found.queueing) * (self._in_flight - 1)
             if seconds > 0:
                 await asyncio.sleep(seconds)
         switches = self.models.switches(ask, found)

@@ -105,6 +105,8 @@ class Behaviour(TypedDict, total=False):
     """Requests per minute; more are answered with 429."""
     capacity: int | None
     """Requests at the same time; more are answered with 429."""
+    queueing: float
+    """Seconds that each other request in flight adds to an answer."""
 
 
 class Api(Protocol):
@@ -224,4 +226,5 @@ def make_backend(models: Sequence[str] | Mapping[str, str] | None = None, **beha
         seed=behaviour.get("seed", 1),
         rate_limit=RateLimit(limit) if isinstance(limit, int) else limit,
         capacity=behaviour.get("capacity"),
+        queueing=behaviour.get("queueing", 0.0),
     )

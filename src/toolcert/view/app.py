@@ -411,13 +411,16 @@ def _line_of(run: ViewedRun, key: str) -> bytes:
 
 
 def _report_page(folder: Path) -> str:
+    from toolcert.load_test.summary import summarise_load
     from toolcert.probes.summary.summariser import summarise_run
     from toolcert.reports.formats import Extras, render
     from toolcert.runs.reader import read_manifest
     from toolcert.verification.summary.tally import summarise
 
     job = read_manifest(folder).job
-    if job not in ("probe", "verify"):
+    if job not in ("probe", "verify", "load"):
         raise InputError(f"a run of the kind {job} has no page.")
-    summary = summarise_run(folder) if job == "probe" else summarise(folder)
+    summary = (
+        summarise_run(folder) if job == "probe" else summarise(folder) if job == "verify" else summarise_load(folder)
+    )
     return str(render(job, "html", summary, Extras(run=str(folder))))

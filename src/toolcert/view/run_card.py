@@ -11,9 +11,11 @@ from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.values import Value
 from toolcert.core.verdict import Word
+from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.summary.scorecard import ModelSummary, ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.display_text import dollars, plural
+from toolcert.reports.load.html import load_facts
 from toolcert.reports.probe.html import facts as probe_facts
 from toolcert.reports.probe.phrases import ROLES, cost_of, score_of
 from toolcert.reports.verify.html import facts as verify_facts
@@ -79,7 +81,25 @@ def run_card(folder: Path, manifest: Manifest, prices: Prices) -> RunCard:
         return _probe_card(summarise_run(folder, prices))
     if manifest.job == "verify":
         return _verify_card(summarise(folder), prices)
+    if manifest.job == "load":
+        return _load_card(summarise_load(folder))
     raise InputError(f"a run of the kind {manifest.job} has no certificate.")
+
+
+def _load_card(summary: LoadSummary) -> RunCard:
+    return RunCard(
+        kind=f"The same questions alone and {summary.level} at a time",
+        headline=summary.headline,
+        role=ROLES[summary.verdict.word],
+        word=summary.verdict.word.text,
+        lines=summary.lines,
+        facts=load_facts(summary),
+        findings=tuple(
+            FindingLine(code=found.code, severity=found.severity, title=found.title, number=found.count)
+            for found in summary.findings
+        ),
+        unfinished=summary.incomplete,
+    )
 
 
 def _probe_card(summary: ProbeSummary) -> RunCard:

@@ -96,7 +96,7 @@ def _page(summary: LoadSummary) -> LoadPage:
         headline=visible(summary.headline),
         lines=tuple(visible(line) for line in summary.lines),
         unfinished=summary.incomplete,
-        facts=_facts(summary),
+        facts=load_facts(summary),
         findings=tuple(_finding(found) for found in summary.findings),
         pairs=summary.pairs,
         test=_test(summary.pairs),
@@ -108,7 +108,8 @@ def _page(summary: LoadSummary) -> LoadPage:
     )
 
 
-def _facts(summary: LoadSummary) -> tuple[tuple[str, str], ...]:
+def load_facts(summary: LoadSummary) -> tuple[tuple[str, str], ...]:
+    """What the certificate names below its sentence."""
     measured = datetime.fromtimestamp(summary.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     coverage = summary.verdict.coverage
     pairs = (
