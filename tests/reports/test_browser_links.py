@@ -73,7 +73,7 @@ def test_the_link_of_an_open_row_can_be_copied(visit: Callable[..., Page], html:
     page = visit(html, permissions=["clipboard-read", "clipboard-write"])
     row = page.locator("#model-rows > details").nth(1)
     row.locator("summary").click()
-    row.get_by_role("button", name="Copy a link to").click()
+    row.get_by_role("button", name="Copy link to").click()
     page.wait_for_function("navigator.clipboard.readText().then((text) => text.endsWith('#m-vendor-model-1-instruct'))")
     page.locator("select[name=verdict]").select_option("partial")
     page.get_by_role("button", name="Copy link", exact=True).click()

@@ -39,7 +39,7 @@
     button.className = "button";
     button.dataset.link = "";
     button.textContent = "Copy link";
-    button.setAttribute("aria-label", `Copy a link to ${row.id}`);
+    button.setAttribute("aria-label", `Copy link to ${row.id}`);
     line.append(button);
     inside.append(line);
   };
