@@ -21,8 +21,11 @@ import zstandard
 from support.rows import row, write_rows
 from support.s3_server import BUCKET, KEYS, Door
 from support.verifying import records, run, timeless
+from toolcert.api.load import LoadOptions, load
 from toolcert.api.probe import ProbeOptions, probe
-from toolcert.runs.location import locate_run, run_name
+from toolcert.api.report import load_run
+from toolcert.core.errors import InputError
+from toolcert.runs.location import RunState, list_runs, locate_run, run_name
 from toolcert.simulate import Vendor
 from toolcert.stores.lease import LEASE, read_lease
 from toolcert.stores.object_store import ObjectStore
@@ -223,6 +226,8 @@ def test_every_command_that_reads_a_run_takes_a_url(dataset: str, url: str, tmp_
             f"show {url}/first 3": "row 3",
             f"verify --from {url}/first": "20 answers are sound",
             f"compare --baseline {url}/first --vendor {url}/second": "second",
+            f"runs {url}": f"{url}/second",
+            f"report {url}/first --json {url}/first/report.json": "",
             f"history add {url}/probed --history {tmp_path / 'h.sqlite'}": "1 model added",
             f"history add {url}/latest --history {tmp_path / 'h.sqlite'}": "1 model added",
         }
@@ -271,3 +276,26 @@ def test_no_credential_reaches_the_store_a_message_or_the_mirror(dataset: str, u
         assert secret not in said
         assert not any(secret.encode() in content for content in kept)
     assert "there is no bucket no-such-bucket" in missing.stderr
+
+
+def test_a_folder_of_runs_is_not_taken_for_a_run(dataset: str, url: str) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        finished(words(dataset, vendor, f"{url}/first", "--limit", "2"))
+    with pytest.raises(InputError, match=rf"there is no run at {url}\."):
+        locate_run(url)
+
+
+def test_a_run_that_is_written_elsewhere_is_listed_as_running(dataset: str, url: str, tmp_path: Path) -> None:
+    with Vendor(models=["faithful"], latency=0.1) as vendor, pytest.MonkeyPatch.context() as patch:
+        process = started(words(dataset, vendor, f"{url}/x"), f"{url}/x", 10)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+        assert [entry.state for entry in list_runs(url)] == [RunState.RUNNING]
+        process.communicate(timeout=60)
+        assert [entry.state for entry in list_runs(url)] == [RunState.FINISHED]
+
+
+def test_a_load_run_may_be_at_a_url(url: str) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        result = load(vendor.url, LoadOptions(model=("faithful",), at_load=4, pairs=8, output=url))
+    assert run_name(result.folder) == url
+    assert load_run(url).job == "load"

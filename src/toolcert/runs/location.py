@@ -90,19 +90,30 @@ def run_name(folder: str | PathLike[str]) -> str:
     return origin_of(folder)
 
 
-def list_runs(folder: Path) -> list[RunEntry]:
-    """The runs directly below a folder, newest first; or the folder itself, where it is a run.
+def list_runs(folder: str | PathLike[str]) -> list[RunEntry]:
+    """The runs directly below a folder or URL, newest first; or the folder itself, where it is a run.
 
     A run whose manifest cannot be read is left out with a warning.
     """
     try:
-        folders = [folder] if is_run(folder) else [path for path in folder.iterdir() if is_run(path)]
+        folders = _mirrors_below(str(folder)) if is_url(folder) else _folders_below(Path(folder))
     except FileNotFoundError:
         return []
     except OSError as error:
         raise InputError(f"cannot read {folder}: {error.strerror or error}.") from error
     entries = [entry for path in folders if (entry := _entry(path)) is not None]
     return sorted(entries, key=lambda entry: (entry.manifest.started_at, entry.folder.name), reverse=True)
+
+
+def _folders_below(folder: Path) -> list[Path]:
+    return [folder] if is_run(folder) else [path for path in folder.iterdir() if is_run(path)]
+
+
+def _mirrors_below(url: str) -> list[Path]:
+    from toolcert.stores.mirror import files_below, mirror
+
+    parent = url.rstrip("/")
+    return [mirror(f"{parent}/{name}", RECORDS) for name in files_below(parent, MANIFEST)]
 
 
 def _entry(folder: Path) -> RunEntry | None:
@@ -118,7 +129,15 @@ def _entry(folder: Path) -> RunEntry | None:
 def _state(folder: Path, manifest: Manifest) -> RunState:
     if manifest.finished_at is not None:
         return RunState.INTERRUPTED if manifest.interrupted else RunState.FINISHED
-    return RunState.RUNNING if is_held(folder) else RunState.INTERRUPTED
+    return RunState.RUNNING if is_held(folder) or _is_mirrored_while_it_runs(folder) else RunState.INTERRUPTED
+
+
+def _is_mirrored_while_it_runs(folder: Path) -> bool:
+    if run_name(folder) == str(folder):
+        return False
+    from toolcert.stores.mirror import is_written_elsewhere
+
+    return is_written_elsewhere(folder)
 
 
 def _newest(before: int) -> Path:

@@ -18,7 +18,7 @@ import msgspec
 
 from toolcert.core.errors import InputError, OutputError, ToolcertError, ToolcertWarning
 from toolcert.stores.folder_lock import lock_file
-from toolcert.stores.lease import LEASE, read_lease
+from toolcert.stores.lease import HELD_SECONDS, LEASE, read_lease
 from toolcert.stores.object_store import CHECK, NoSuchObject, ObjectStore, Stored, StoreFault
 from toolcert.stores.object_url import ObjectUrl, is_url, parse_url
 from toolcert.stores.parts import Content, Part, Series, all_parts
@@ -31,6 +31,8 @@ WRITING = ".upload"
 """In a mirror: locked as long as a process of this machine writes there."""
 TAGS = ".tags"
 """In a mirror: the tags of the objects that its files are equal to, or were before they were changed here."""
+_BEAT = ".beat"
+"""In a mirror: when the lease was renewed last, as it was fetched; empty for a lease that was released."""
 _SYNC = ".sync"
 _BLOCK = 1 << 20
 _AT_ONCE = 8
@@ -80,11 +82,12 @@ def mirror(name: str | PathLike[str], log: str, *, may_miss: bool = False) -> Pa
             found = read_lease(store)
             prepare(folder, url)
             if found is None:
-                return _without_lease(store, folder, may_miss=may_miss)
+                return _without_lease(store, folder, log, may_miss=may_miss)
             try:
                 with sync_lock(folder):
                     if not is_written_here(folder):
                         fetch(store, folder, found[0].series, log, keep_tail=(folder / HOLDER).exists())
+                        replace_file(folder / _BEAT, b"" if found[0].released else f"{found[0].beat:.3f}".encode())
             except Moved:
                 continue
             return folder
@@ -110,12 +113,12 @@ def files_below(name: str, file: str) -> dict[str, bytes]:
     return found
 
 
-def _without_lease(store: ObjectStore, folder: Path, *, may_miss: bool) -> Path:
+def _without_lease(store: ObjectStore, folder: Path, log: str, *, may_miss: bool) -> Path:
     """A run folder that was copied to the store as it is, or a single file."""
     with sync_lock(folder):
         if not (folder / HOLDER).exists():
             empty(folder)  # a copy of what was deleted in the store
-        if fetch_plain(store, folder) or may_miss:
+        if fetch_plain(store, folder, log) or may_miss:
             return folder
         file = folder / store.url.key.rpartition("/")[2].lstrip(".")
         draft = folder / f".{file.name}.{os.urandom(6).hex()}"
@@ -130,10 +133,10 @@ def _without_lease(store: ObjectStore, folder: Path, *, may_miss: bool) -> Path:
         return file
 
 
-def fetch_plain(store: ObjectStore, folder: Path) -> bool:
-    """Fetch the objects below the URL as files; whether there were any. What a writer puts there is left out."""
-    files = {stored.name: stored for stored in store.entries("")}
-    return _fetch_files(store, folder, {name: files[name] for name in files if not _OF_WRITERS.match(name)})
+def fetch_plain(store: ObjectStore, folder: Path, log: str) -> bool:
+    """Fetch the objects below the URL as files, if the log is one of them; what a writer puts there is left out."""
+    files = {stored.name: stored for stored in store.entries("") if not _OF_WRITERS.match(stored.name)}
+    return log in files and _fetch_files(store, folder, files)
 
 
 def prepare(folder: Path, url: ObjectUrl) -> None:
@@ -176,6 +179,14 @@ def is_written_here(folder: Path) -> bool:
         return True
     lock.close()
     return False
+
+
+def is_written_elsewhere(folder: Path) -> bool:
+    """Whether a writer on another machine held the lease when the mirror was brought up to date."""
+    try:
+        return float((folder / _BEAT).read_bytes()) + HELD_SECONDS > time.time()
+    except (OSError, ValueError):
+        return False
 
 
 @contextmanager

@@ -199,7 +199,7 @@ class Upload:
         try:
             if before is None and gone is None:
                 empty(self.folder)  # a copy of what was deleted in the store
-                fetch_plain(self._store, self.folder)
+                fetch_plain(self._store, self.folder, self._log_name)
             elif before is not None and before.holder != gone:
                 closed = fetch(self._store, self.folder, closed, self._log_name, keep_tail=False)
                 self._lease.renew((*closed, self._series))

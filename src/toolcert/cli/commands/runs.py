@@ -16,6 +16,7 @@ from toolcert.cli.support.exit import echo, warn
 from toolcert.core.errors import ExitCode, InputError, ToolcertError
 from toolcert.core.verdict import Word
 from toolcert.settings import Settings
+from toolcert.stores.object_url import is_url
 
 if TYPE_CHECKING:
     from toolcert.runs.location import RunEntry
@@ -49,8 +50,9 @@ def runs(
 ) -> int:
     """List runs, newest first: verdict, target, counts, cost, state.
 
-    FOLDER holds run folders; without it that is toolcert-runs. The name of a run that the list shows can be given to
-    every command that takes a run, and `latest` stands for the newest one below toolcert-runs.
+    FOLDER holds run folders, or is an s3:// URL with runs below; without it that is toolcert-runs. The name of a run
+    that the list shows can be given to every command that takes a run, and `latest` stands for the newest one below
+    toolcert-runs.
 
     \b
     toolcert runs
@@ -62,8 +64,8 @@ def runs(
     from toolcert.runs.location import list_runs
     from toolcert.runs.provenance import RUNS
 
-    place = Path(folder) if folder is not None else RUNS
-    if folder is not None and not place.is_dir():
+    place = folder if folder is not None else RUNS
+    if folder is not None and not is_url(folder) and not Path(folder).is_dir():
         raise InputError(f"there is no folder {place}.", remedy="Name a folder that holds run folders.")
     first = since.replace(tzinfo=UTC).timestamp() if since is not None else 0.0
     chosen = (entry for entry in list_runs(place) if entry.manifest.started_at >= first)
@@ -74,7 +76,7 @@ def runs(
     elif lines:
         heads = ("RUN", "STARTED (UTC)", "JOB", "VERDICT", "PASSED", "COST", "STATE", "ABOUT")
         screen = Screen()
-        screen.print(table(heads, [_cells(line, by_id=place == RUNS) for line in lines], screen))
+        screen.print(table(heads, [_cells(line, by_id=folder is None) for line in lines], screen))
     else:
         echo(f"No run in {place} fits." if any((since, *wanted.values())) else f"There is no run in {place}.", err=True)
     return ExitCode.OK
@@ -96,10 +98,12 @@ def _fits(line: dict[str, Any], wanted: dict[str, str | None]) -> bool:
 
 def _line(entry: RunEntry, settings: Settings) -> dict[str, Any]:
     """What is told of a run; one whose log is damaged is listed without its figures."""
+    from toolcert.runs.location import run_name
+
     manifest = entry.manifest
     line: dict[str, Any] = {
         "run": manifest.run,
-        "folder": str(entry.folder),
+        "folder": run_name(entry.folder),
         "started_at": manifest.started_at,
         "job": manifest.job,
         "endpoints": [spec.name for spec in manifest.endpoints],
