@@ -56,7 +56,7 @@ picture: $(VENV)/.lock $(VENV)/.package $(VENV)/.model ## draw the pictures of t
 lock: ## resolve the lock files again (make lock ARGS=--upgrade for newest versions)
 	$(PYTHON) scripts/lock.py $(ARGS)
 
-bench: $(VENV)/.lock $(VENV)/.package ## measure speed and memory, print one table of ratios (ARGS="P1 P7" for some)
+bench: $(VENV)/.lock $(VENV)/.package ## measure speed and memory, print one table of ratios (ARGS="P1 P7" for some, ARGS="P14 --rows 100000" for a smaller one)
 	$(BIN)/python bench/run.py $(ARGS)
 
 companions: $(VENV)/.lock ## install the software the heavy tests run against

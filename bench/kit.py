@@ -32,8 +32,9 @@ class Row(NamedTuple):
 class Kit:
     """The vendor's address, a folder for data, and the commands that are compared."""
 
-    def __init__(self, port: int, folder: Path) -> None:
+    def __init__(self, port: int, folder: Path, many_rows: int = 1_000_000) -> None:
         self._port = port
+        self.many_rows = many_rows
         self.folder = folder
         self.toolcert = str(Path(sys.executable).with_name("toolcert"))
 

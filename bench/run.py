@@ -1,11 +1,13 @@
 """`make bench`: one table of speed and memory, each figure a ratio taken in one run.
 
-python bench/run.py          all cells (about fifteen minutes)
-python bench/run.py P1 P7    only these
+python bench/run.py                         all cells (about an hour, most of it for P14)
+python bench/run.py P1 P7                   only these
+python bench/run.py P14 --rows 100000       with a tenth of its million rows
 """
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import sys
 import tempfile
@@ -16,6 +18,7 @@ import comparing
 import history
 import measure
 import probing
+import shards
 import starting
 import toolcert
 import verifying
@@ -34,15 +37,16 @@ CELLS: tuple[tuple[str, Cell], ...] = (
     ("P8", verifying.first_chunk),
     ("P9", probing.whole_run),
     ("P10", history.views),
+    ("P14", shards.million_rows),
 )
 HEADINGS = ("", "what", "measured", "goal", "then", "")
 
 
-def main(wanted: Sequence[str]) -> int:
+def main(wanted: Sequence[str], many_rows: int) -> int:
     compile_sources()
     rows: list[Row] = []
     with vendor() as port, tempfile.TemporaryDirectory(prefix="toolcert-bench-") as folder:
-        kit = Kit(port, Path(folder))
+        kit = Kit(port, Path(folder), many_rows)
         for numbers, cell in CELLS:
             if not wanted or set(numbers.split()) & set(wanted):
                 rows += measured(numbers, cell, kit)
@@ -73,4 +77,8 @@ def show(rows: Sequence[Row]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cells", nargs="*")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the dataset of P14")
+    given = parser.parse_args()
+    sys.exit(main(given.cells, given.rows))

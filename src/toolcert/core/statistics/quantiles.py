@@ -29,14 +29,19 @@ class Quantiles:
 
     def add(self, value: float) -> None:
         """Count one measurement; raises ValueError for negative numbers, infinity and NaN."""
-        if not value >= 0 or value == math.inf:
+        if not 0 <= value < math.inf:
             raise ValueError(f"{value} is not a measurement")
-        bucket = math.ceil(math.log(min(max(value, SMALLEST), LARGEST)) / _LOG_STEP)
-        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
+        known = value if SMALLEST <= value <= LARGEST else min(max(value, SMALLEST), LARGEST)
+        bucket = math.ceil(math.log(known) / _LOG_STEP)
+        buckets = self._buckets
+        buckets[bucket] = buckets.get(bucket, 0) + 1
         self.count += 1
         self.total += value
-        self.smallest = min(self.smallest, value)
-        self.largest = max(self.largest, value)
+        # Comparisons, because every row of a run comes by here several times and calls would double the time.
+        if value < self.smallest:  # noqa: PLR1730 - see above
+            self.smallest = value
+        if value > self.largest:  # noqa: PLR1730 - see above
+            self.largest = value
 
     def merge(self, other: Quantiles) -> None:
         """Add all measurements of `other`."""
