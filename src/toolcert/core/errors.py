@@ -10,7 +10,8 @@ ToolcertError                  base: a message, a remedy, an exit code
 ├── NothingMeasuredError       3  unreachable, unauthorised, or no model to ask
 │   ├── UnreachableError       3  no answer from the endpoint
 │   ├── UnauthorisedError      3  the endpoint refuses the key
-│   └── ListingError           3  the endpoint answers, but gives no usable model list
+│   ├── ListingError           3  the endpoint answers, but gives no usable model list
+│   └── ClusterError           3  no Ray cluster answers, or it has lost all workers
 ├── GateError                  1  a threshold, gate or regression check was not met
 └── TooManyBugsError          70  toolcert failed on so many cases that the run was stopped
 """
@@ -97,6 +98,10 @@ class UnauthorisedError(NothingMeasuredError):
 
 class ListingError(NothingMeasuredError):
     """The endpoint gives no usable list of models."""
+
+
+class ClusterError(NothingMeasuredError):
+    """There is no Ray cluster, or no worker of it is left."""
 
 
 class GateError(ToolcertError):

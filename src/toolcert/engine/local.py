@@ -37,12 +37,7 @@ from toolcert.protocol.unicode import well_formed
 
 
 class BudgetSpent(Exception):  # noqa: N818 - control flow inside the engine, not an error of anyone
-    """No request is left for this run; the message is the fault of the case's last attempt, if any."""
-
-    def __init__(self, after: str = "", attempts: int = 0) -> None:
-        super().__init__(after)
-        self.attempts = attempts
-        """Requests that were sent for the case before."""
+    """No request is left for this run."""
 
 
 class Budget:
@@ -56,10 +51,15 @@ class Budget:
     def spent(self) -> bool:
         return self._left is not None and self._left <= 0
 
-    def take(self, after: str = "", attempts: int = 0) -> None:
+    @property
+    def over(self) -> Skip:
+        """Why a case is not asked once it is spent."""
+        return Skip(kind=SkipKind.BUDGET, reason=f"the limit of {self.limit} requests was reached")
+
+    def take(self) -> None:
         """Reserve one request before it is sent; raises BudgetSpent where none is left."""
         if self.spent:
-            raise BudgetSpent(after, attempts)
+            raise BudgetSpent
         if self._left is not None:
             self._left -= 1
 
@@ -84,7 +84,7 @@ class BudgetedSession:
                 on_attempt(attempt)
             if attempt.fault is not None:
                 # Reserve the next attempt now: the session sends it without asking again.
-                self._budget.take(attempt.fault.message, attempt.number)
+                self._budget.take()
 
         exchange = await self._session.ask(request, on_attempt=counted)
         if exchange.fault is not None:
@@ -294,16 +294,7 @@ class LocalEngine:
             queue.done(plan.after(record))
 
     async def _performed(self, case: Case, work: Work, session: Session) -> Record:
-        try:
-            return await work.perform(case, session, partial(self._attempted, case))
-        except BudgetSpent as spent:
-            return skipped(case, self._over_budget, last_fault=str(spent), attempts=spent.attempts)
-        except ToolcertError:
-            raise  # something that the user has to mend
-        except Unjudged as failure:
-            return unjudged(_unmeasured(case), failure.__cause__ or failure, failure.exchanges)
-        except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
-            return unjudged(_unmeasured(case), error)
+        return await performed(case, work, session, partial(self._attempted, case), self._budget.over)
 
     def _finish(self, case: Case, record: Record) -> Record:
         """Report a finished case, and return what was reported: a record that cannot be kept is our bug as well."""
@@ -312,7 +303,7 @@ class LocalEngine:
         except (ToolcertError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
-            record = unjudged(_unmeasured(case), error)
+            record = unjudged(unmeasured(case), error)
             self._emit(CaseFinished(record=record))
         return record
 
@@ -324,12 +315,8 @@ class LocalEngine:
         if case.skip is not None:
             return case.skip
         if self._budget.spent:
-            return self._over_budget
+            return self._budget.over
         return None if self._watch is None else self._watch.gone(case.endpoint, case.model)
-
-    @property
-    def _over_budget(self) -> Skip:
-        return Skip(kind=SkipKind.BUDGET, reason=f"the limit of {self._budget.limit} requests was reached")
 
     def _budgeted(self, sessions: Mapping[str, Session]) -> dict[str, Session]:
         return {name: BudgetedSession(session, self._budget) for name, session in sessions.items()}
@@ -341,6 +328,30 @@ class LocalEngine:
     def _cancel(self) -> None:
         for worker in self._workers:
             worker.cancel()
+
+
+async def performed(case: Case, work: Work, session: Session, on_attempt: OnAttempt, over: Skip) -> Record:
+    """The record of a case, whatever becomes of it; `over` says why it was given up where the budget was spent."""
+    last: Attempt | None = None
+
+    def attempted(attempt: Attempt) -> None:
+        nonlocal last
+        last = attempt
+        on_attempt(attempt)
+
+    try:
+        return await work.perform(case, session, attempted)
+    except BudgetSpent:
+        fault = None if last is None else last.fault
+        return skipped(
+            case, over, last_fault="" if fault is None else fault.message, attempts=0 if last is None else last.number
+        )
+    except ToolcertError:
+        raise  # something that the user has to mend
+    except Unjudged as failure:
+        return unjudged(unmeasured(case), failure.__cause__ or failure, failure.exchanges)
+    except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
+        return unjudged(unmeasured(case), error)
 
 
 def unjudged(record: Record, error: BaseException, exchanges: tuple[Exchange, ...] = ()) -> Record:
@@ -365,7 +376,8 @@ def unjudged(record: Record, error: BaseException, exchanges: tuple[Exchange, ..
     )
 
 
-def _unmeasured(case: Case, *, attempts: int = 0) -> Record:
+def unmeasured(case: Case, *, attempts: int = 0) -> Record:
+    """The record of a case of which nothing is known."""
     probe = None if case.probe is None else ProbeFacts(probe=case.probe, iteration=case.iteration or 0)
     content = str(case.extra.get("content", ""))
     row = None if case.index is None else RowFacts(index=case.index, content=content, attempts=attempts)
@@ -383,7 +395,7 @@ def _unmeasured(case: Case, *, attempts: int = 0) -> Record:
 def skipped(case: Case, skip: Skip, *, last_fault: str = "", attempts: int = 0) -> Record:
     """The record of a case that was not asked, or not to its end after `attempts` and their last fault."""
     return msgspec.structs.replace(
-        _unmeasured(case, attempts=attempts),
+        unmeasured(case, attempts=attempts),
         outcome=Outcome.SKIPPED,
         reason=f"{skip.reason} after: {last_fault}" if last_fault else skip.reason,
         skip=skip.kind,

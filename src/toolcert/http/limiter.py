@@ -53,6 +53,11 @@ class AdaptiveLimiter:
         """How many requests may be in flight now."""
         return int(self._limit)
 
+    @property
+    def pause(self) -> float:
+        """Seconds for which the server wants no request at all."""
+        return max(0.0, self._gate - self._clock())
+
     def slot(self) -> Slot:
         """Room for one request: `async with limiter.slot() as queued_seconds`."""
         return Slot(self)
@@ -163,3 +168,32 @@ class Slot:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._limiter._release(self._episode)
+
+
+class SharedLimiter(AdaptiveLimiter):
+    """One worker's share of a limit that is held elsewhere: it learns how many places it has, and tells of refusals."""
+
+    def __init__(self, tell: Callable[[float | None, bool], None], *, longest_pause: float = 60.0) -> None:
+        """`tell` is called with the Retry-After of each refusal, and whether it says something new about the limit."""
+        super().__init__(1, longest_pause=longest_pause)
+        self._limit = 0.0
+        self._tell = tell
+        self.answered = 0
+
+    def share(self, places: int, pace: float, pause: float, *, cut: bool) -> None:
+        """Take a new share; after a `cut`, refusals of requests that were sent before it say nothing new."""
+        now = self._clock()
+        self._limit, self._pace = float(places), pace
+        if pause:
+            self._gate = max(self._gate, now + pause)
+        if cut:
+            self._last_cut = now
+        self._admit()
+
+    def overloaded(self, retry_after: float | None = None, *, started: float | None = None) -> None:
+        before = self._last_cut
+        super().overloaded(retry_after, started=started)
+        self._tell(retry_after, self._last_cut != before)
+
+    def succeeded(self) -> None:
+        self.answered += 1  # the share grows only where the whole limit is held

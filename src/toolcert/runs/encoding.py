@@ -8,6 +8,7 @@ with the row's code, for readers that need not even parse the verdict fields.
 from __future__ import annotations
 
 import hashlib
+import operator
 from enum import StrEnum
 from typing import Any
 
@@ -81,8 +82,39 @@ _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 """The default itself: only that very object is left out of a line, an equal one is not."""
 
 
+class LateDetail:
+    """The evidence of a record that came as a line: decoded when somebody looks at it."""
+
+    def __init__(self, line: bytes, head: Record) -> None:
+        self._line = line
+        self._decided = (head.case, head.outcome, head.reason, head.codes, head.row)
+
+    def line_of(self, record: Record) -> bytes | None:
+        """The line, if the record is still what it says."""
+        now = (record.case, record.outcome, record.reason, record.codes, record.row)
+        return self._line if all(map(operator.is_, self._decided, now)) else None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        detail = decode_record(self._line).detail
+        self.__dict__.update(msgspec.structs.asdict(detail))
+        return getattr(detail, name)
+
+
+def record_of(line: bytes) -> Record:
+    """A whole line, of which only the verdict fields are decoded until somebody asks for its evidence."""
+    head = decode_head(line)
+    if DETAIL_MARK not in line:
+        return head
+    late: Any = LateDetail(line, head)  # stands for a Detail: it has the same fields
+    return msgspec.structs.replace(head, detail=late)
+
+
 def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
     """One line of the run log, newline included."""
+    if keep is Keep.RAW and isinstance(record.detail, LateDetail) and (line := record.detail.line_of(record)):
+        return line
     reason = record.reason if keep is not Keep.VERDICTS else _bare_reason(record)
     head = _encoder.encode(msgspec.structs.replace(record, reason=reason, detail=_NO_DETAIL))
     if record.row is not None:

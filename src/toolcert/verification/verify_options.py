@@ -119,6 +119,10 @@ class VerifyOptions(KeywordOptions):
     max_requests: int | None = None
     shard: str | None = None
     """As in `2/8`: only this share of the chosen rows."""
+    engine: str = "local"
+    """`ray` has the rows asked by workers of a Ray cluster."""
+    ray_address: str | None = None
+    ray_workers: int | None = None
     keep: Keep = Keep.RAW
     threshold: float = VERIFY_THRESHOLD
     """The share of sound answers that a good run reaches."""
@@ -128,8 +132,6 @@ class VerifyOptions(KeywordOptions):
     require: str | None = None
     """`passes` or `certified`."""
     allow: tuple[str, ...] = ()
-    known: str | None = None
-    """A file of marks: what it calls known or wrong closes no gate and has no say in the verdict."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -141,6 +143,9 @@ class VerifyOptions(KeywordOptions):
             raise UsageError(
                 f"VerifyOptions(shard={self.shard!r}) with a gate: {ONLY_A_SHARE}.", remedy=BELONGS_TO_MERGE
             )
+        if self.engine != "ray" and (self.ray_address or self.ray_workers):
+            given = "--ray-address" if self.ray_address else "--ray-workers"
+            raise UsageError(f"{given} is for another engine.", remedy="Add --engine ray, or leave it out.")
 
     def gates(self) -> VerifyGates:
         """What the exit code depends on."""

@@ -6,6 +6,7 @@ from toolcert.settings.option import Choice, Option, Switch, Text, Whole
 
 _ROWS = "Rows"
 _FORM = "Request"
+_ENGINE = "Engine"
 _SHOWN = "Result"
 
 VERIFY: tuple[Option, ...] = (
@@ -59,6 +60,25 @@ VERIFY: tuple[Option, ...] = (
         group=_FORM,
         kind=Text("NAME|DIR"),
         help="Tokenizer whose chat template is rendered: a model's name or a local folder.",
+    ),
+    Option(
+        name="engine",
+        group=_ENGINE,
+        kind=Choice("local", "ray"),
+        default="local",
+        help="Who asks: this process, or workers of a Ray cluster.",
+    ),
+    Option(
+        name="ray-address",
+        group=_ENGINE,
+        kind=Text("HOST:PORT|auto"),
+        help="Head of the Ray cluster (otherwise RAY_ADDRESS, or a Ray of this machine for this run alone).",
+    ),
+    Option(
+        name="ray-workers",
+        group=_ENGINE,
+        kind=Whole(1, 1024),
+        help="Number of Ray workers (otherwise one for each CPU of the cluster, with 4 requests at a time or more).",
     ),
     Option(
         name="slice",

@@ -29,8 +29,8 @@ from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import LASTING, OutageWatch, fault_of
+from toolcert.engine.ray_engine import RayEngine, WorkerPool
 from toolcert.runs.encoding import Keep
-from toolcert.runs.marks import known_marks, marks_of
 from toolcert.runs.provenance import new_run_id
 from toolcert.runs.reader import is_run, read_manifest, settled
 from toolcert.runs.resume import AskAgain, Earlier, adopt_superseded, differences, refuse_another_job, resume
@@ -148,7 +148,6 @@ class VerifyJob:
         self.shaping = options.shaping()
         self.selection = options.selection()
         self.gates = options.gates()
-        self._known = known_marks(options.known)
         self.dataset = Dataset(source)
         self.fresh = options.fresh
         self.again: AskAgain | None = _is_failed if options.only_failed else None
@@ -205,7 +204,7 @@ class VerifyJob:
             return Earlier()
         return resume(folder, self.manifest, self.again)
 
-    async def run(self, session: Session, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
+    async def run(self, session: Session | WorkerPool, folder: Path, handlers: Sequence[Handler] = ()) -> VerifyRun:
         """Run it; rows that an earlier run in the same folder has an answer to are not asked."""
         refuse_place_of_unmeasured(folder)
         if self.options.only_failed:  # before the folder is made
@@ -226,11 +225,13 @@ class VerifyJob:
                 planned_by_all=None if others or self.deal is None else self.deal.of_all,
                 parameters=judged,
             )
-            tally, after = Tally(marks_of(folder, self._known)), Aftermath(earlier)
+            tally, after = Tally(), Aftermath(earlier)
             with closing(self._log(folder, lock)) as log:
                 conclude = self._conclude(log, earlier, tally, after)
                 finished = await self._ask(session, plan, log, [conclude, log, tally, after, GiveUpEarly(), *handlers])
-            return self._result(log, finished, summary_of(tally, log.writer.manifest), earlier, after)
+            result = self._result(log, finished, summary_of(tally, log.writer.manifest), earlier, after)
+            told = session.notices() if isinstance(session, WorkerPool) else ()
+            return msgspec.structs.replace(result, notices=(*result.notices, *told))
 
     def _meet_chosen(self, earlier: Earlier) -> bool:
         """Where only a part of the rows is chosen, find out which of them an earlier run speaks of."""
@@ -246,15 +247,9 @@ class VerifyJob:
         return VerifyLog(folder, open_writer, fresh=self.fresh)
 
     async def _ask(
-        self, session: Session, plan: VerifyPlan, log: VerifyLog, handlers: Sequence[Handler]
+        self, session: Session | WorkerPool, plan: VerifyPlan, log: VerifyLog, handlers: Sequence[Handler]
     ) -> RunFinished:
-        engine = LocalEngine(
-            {self.spec.name: session},
-            concurrency={self.spec.name: self.spec.concurrency + AHEAD},
-            handlers=handlers,
-            max_requests=self.options.max_requests,
-            watch=OutageWatch(),
-        )
+        engine = self._engine(session, handlers)
         # Of the whole dataset all rows of the log, those included that have left it since.
         resumed = len(plan.earlier) if self.selection.everything else plan.earlier.settled_met
         resumed = resumed if plan.total is None else min(resumed, plan.total)
@@ -266,6 +261,17 @@ class VerifyJob:
             if log.kept_earlier:
                 error.remedy = f"{error.remedy} {log.untouched()}".strip()
             raise
+
+    def _engine(self, session: Session | WorkerPool, handlers: Sequence[Handler]) -> LocalEngine:
+        if isinstance(session, WorkerPool):
+            return RayEngine(session, handlers=handlers, watch=OutageWatch())
+        return LocalEngine(
+            {self.spec.name: session},
+            concurrency={self.spec.name: self.spec.concurrency + AHEAD},
+            handlers=handlers,
+            max_requests=self.options.max_requests,
+            watch=OutageWatch(),
+        )
 
     def _conclude(self, log: VerifyLog, earlier: Earlier, tally: Tally, after: Aftermath) -> Handler:
         """Complete the log before its writer says that the run has ended."""
@@ -292,7 +298,7 @@ class VerifyJob:
         if log.kept_earlier:
             folder, notices = folder / UNMEASURED, [log.untouched()]
         elif earlier.known or self.options.keep is Keep.VERDICTS:  # what is not kept is not reported either
-            summary = summarise(folder, self._known)
+            summary = summarise(folder)
         return VerifyRun(
             folder=str(folder),
             summary=summary,

@@ -51,7 +51,7 @@ class Row(Value):
     def of_case(cls, case: Case) -> Row:
         """The row of a planned case."""
         extra = case.extra
-        problems = extra.get("problems", ())
+        problems, offered = extra.get("problems", ()), extra.get("offered")
         return cls(
             key=case.key,
             endpoint=case.endpoint,
@@ -63,7 +63,7 @@ class Row(Value):
             id=extra.get("id"),
             expected=extra.get("expected"),
             problems=msgspec.convert(problems, tuple[Finding, ...]) if problems else (),
-            offered=extra.get("offered"),
+            offered=None if offered is None else tuple(offered),
         )
 
     @classmethod

@@ -19,6 +19,7 @@ from toolcert.diagnose import finding
 from toolcert.engine.interfaces import Session, Unjudged
 from toolcert.runs.resume import Earlier
 from toolcert.verification.adapters.base import RenderError
+from toolcert.verification.adapters.registry import load_adapter
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
 from toolcert.verification.dataset.selection import Selection
 from toolcert.verification.digest import content_hash, digest, row_key, sampling_hash, target_hash
@@ -30,9 +31,13 @@ class VerifyWork:
     """Sends a row to /chat/completions or /completions, as its adapter needs, and judges the answer."""
 
     def __init__(self, shaping: Shaping) -> None:
+        self._shaping = shaping
         self._adapter = adapter_of(shaping)
         self._raw = self._adapter.supports_raw_completions()
         self._judge = RowJudge(self._adapter)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _work_elsewhere, (self._shaping,)
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
         """The record of one row."""
@@ -53,6 +58,13 @@ class VerifyWork:
 
     def _request(self, body: JsonObject) -> Request:
         return completion_request(body, self._adapter) if self._raw else Request(body=body)
+
+
+def _work_elsewhere(shaping: Shaping) -> VerifyWork:
+    """The same work in another process, on another machine: an adapter of the user's own is loaded there as well."""
+    if shaping.adapter is not None and ":" in shaping.adapter:
+        load_adapter(shaping.adapter)
+    return VerifyWork(shaping)
 
 
 def _as_asked(exchange: Exchange, rendered: Request, body: JsonObject) -> Exchange:

@@ -1,0 +1,492 @@
+"""The Ray engine: the same plan in, the same events out, with the asking and judging done by workers of a Ray cluster.
+
+Everything that decides stays here: the run log, what is skipped, the budget, the limits of the endpoint, the outage
+watch. Workers get leases of cases and a share of the limits. A worker that is gone loses its leases to the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import math
+import os
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from toolcert.core.cases import Case, Skip
+from toolcert.core.errors import ClusterError, ConfigurationError, ToolcertError, install_line
+from toolcert.core.events import Event, Handler, RunStopping
+from toolcert.core.exchanges import Attempt
+from toolcert.core.records import Record
+from toolcert.core.secrets import Secret
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.number_text import plural
+from toolcert.core.values import JsonObject
+from toolcert.engine.interfaces import Session, Work
+from toolcert.engine.local import Budget, LocalEngine, skipped, unjudged, unmeasured
+from toolcert.engine.outage import OutageWatch
+from toolcert.engine.ray_worker import (
+    BEAT_SECONDS,
+    Assignment,
+    Grant,
+    Hello,
+    LeasedCase,
+    Orders,
+    Report,
+    Share,
+    SharedTools,
+    frame,
+    key_pair,
+    read_frame,
+    seal,
+)
+from toolcert.http.limiter import AdaptiveLimiter
+from toolcert.http.retry import RetryPolicy
+from toolcert.runs.encoding import record_of
+from toolcert.settings.credentials import variables_in
+from toolcert.version import __version__
+
+SILENT_SECONDS = 20.0
+"""A worker that says nothing for so long is taken for dead; it stops by itself before that."""
+JOIN_SECONDS = 60.0
+"""Waiting for a worker when there is none: longer than Ray takes to start a process on a busy machine."""
+LEAST_AHEAD, MOST_AHEAD = 2, 128
+AHEAD_SECONDS = 0.1
+"""A worker has cases for so long beyond those that it may ask at once: several times what a delivery takes."""
+_RATE_SECONDS = 0.2
+MOST_LOSSES = 3
+"""Workers that may die over a case before it is given up."""
+_HELLO_SECONDS = 5.0
+_LONGEST_HELLO = 65536
+_MOST_TOOLSETS = 512
+
+
+class WorkerLink:
+    """The engine's side of the connection to one worker."""
+
+    def __init__(self, writer: asyncio.StreamWriter, machine: str) -> None:
+        self._writer = writer
+        self.machine = machine
+        self.leases: dict[str, Case] = {}
+        self.places = 0
+        self.open = True
+        """Whether it may get new cases."""
+        self.rate = 0.0
+        """Cases a second, lately."""
+        self._counted = 0
+        self._counted_since = time.monotonic()
+        self.silent = 0
+        """Looks at it in a row without a word of it; time in which the engine itself stood still does not count."""
+        self._tools: dict[int, tuple[Any, int]] = {}
+        """Tool lists that it has, by identity: rows with the same tools share one list."""
+
+    @property
+    def room(self) -> int:
+        """How many more cases it can take now."""
+        ahead = min(MOST_AHEAD, max(LEAST_AHEAD, math.ceil(self.rate * AHEAD_SECONDS)))
+        return max(0, self.places + ahead - len(self.leases)) if self.open and self.places else 0
+
+    def send(self, orders: Orders, lines: Sequence[bytes] = ()) -> None:
+        self._writer.write(frame(orders, lines))
+
+    def lease(self, cases: Sequence[Case]) -> None:
+        """Hand cases over."""
+        tools: list[SharedTools] = []
+        forget = len(self._tools) > _MOST_TOOLSETS
+        if forget:
+            self._tools.clear()
+        lines = [self._line(case, tools) for case in cases]
+        self.leases.update((case.key, case) for case in cases)
+        self.send(Orders(tools=tuple(tools), forget_tools=forget), lines)
+
+    def _line(self, case: Case, tools: list[SharedTools]) -> bytes:
+        offered = None if case.body is None else case.body.get("tools")
+        if not isinstance(offered, list):
+            return msgspec.json.encode(LeasedCase(case=case)) + b"\n"
+        known = self._tools.get(id(offered))
+        if known is None or known[0] is not offered:
+            known = self._tools[id(offered)] = (offered, len(self._tools))
+            tools.append(SharedTools(number=known[1], tools=offered))
+        body: JsonObject = {**(case.body or {}), "tools": None}
+        light = msgspec.structs.replace(case, body=body)
+        return msgspec.json.encode(LeasedCase(case=light, tools=known[1])) + b"\n"
+
+    def count(self, cases: int) -> None:
+        """Take note of finished cases, for the rate."""
+        self._counted += cases
+        seconds = time.monotonic() - self._counted_since
+        if seconds >= _RATE_SECONDS:
+            self.rate, self._counted = self._counted / seconds, 0
+            self._counted_since += seconds
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+
+class WorkerPool:
+    """The workers of a run: deals cases out, divides the limits, and collects records."""
+
+    def __init__(
+        self,
+        spec: EndpointSpec,
+        key: Secret | None,
+        work: Work,
+        *,
+        max_requests: int | None = None,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        """`work` is copied to the workers."""
+        self.spec = spec
+        self.work = work
+        self.planned = 1
+        """Workers that are wanted."""
+        self._key = key
+        self._policy = policy
+        patience = (policy or RetryPolicy()).patience
+        self._limit = AdaptiveLimiter(spec.concurrency, spec.rpm, longest_pause=patience)
+        self._cuts = 0
+        self._shared: tuple[object, ...] = ()
+        self._tokens: set[str] = set()
+        """Workers that were started and have not joined, by what they will show."""
+        self._links: list[WorkerLink] = []
+        self._outbox: deque[Case] = deque()
+        self._waiting: dict[str, asyncio.Future[Record]] = {}
+        self._losses: dict[str, int] = {}
+        self._dealing = self._stopping = False
+        self._joined = asyncio.Event()
+        self._alone_since = time.monotonic()
+        self._broken: ToolcertError | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.lost: Callable[[], None] = lambda: None
+        """Called when a worker that had joined is gone."""
+        self.budget = Budget(max_requests)
+        self.attempted: Callable[[Case, Attempt], None] = lambda _case, _attempt: None
+        self.skip: Callable[[Case], Skip | None] = lambda _case: None
+        self.machines: set[str] = set()
+        self.workers = self.workers_lost = self.asked_again = 0
+
+    async def open(self, host: str) -> None:
+        """Listen for workers."""
+        self._server = await asyncio.start_server(self._meet, host, 0)
+        self._address = self._server.sockets[0].getsockname()[:2]
+        self.in_background(self._watch())
+
+    async def close(self) -> None:
+        """Send all workers home."""
+        self._stopping = True
+        self._server.close()
+        for link in self._links:
+            link.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def assignment(self) -> Assignment:
+        """What a new worker is started with."""
+        token = secrets.token_hex(16)
+        self._tokens.add(token)
+        return Assignment(
+            host=self._address[0],
+            port=self._address[1],
+            token=token,
+            spec=self.spec,
+            policy=self._policy,
+            key=None if self._key is None else self._key.source if _in_environment(self._key) else "",
+            variables=tuple(name for value in self.spec.headers.values() for name in variables_in(value)),
+            over=self.budget.over,
+            limited=self.budget.limit is not None,
+        )
+
+    async def first_worker(self) -> None:
+        """Wait until there is one."""
+        await self._joined.wait()
+        if self._broken is not None:
+            raise self._broken
+
+    async def perform(self, case: Case) -> Record:
+        """Have a worker ask and judge a case."""
+        if self._broken is not None:
+            raise self._broken
+        record: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        self._waiting[case.key] = record
+        self._outbox.append(case)
+        self._deal_soon()
+        try:
+            return await record
+        finally:
+            self._waiting.pop(case.key, None)
+
+    def stop(self) -> None:
+        """Begin no more cases."""
+        self._stopping = True
+        for case in self._outbox:
+            self._drop(case.key)
+        self._outbox.clear()
+        for link in self._links:
+            link.send(Orders(stop=True))
+
+    def fail(self, error: ToolcertError) -> None:
+        """End the run with an error."""
+        self._broken = self._broken or error
+        self._joined.set()
+        for number, waiting in enumerate(one for one in self._waiting.values() if not one.done()):
+            # One failure ends the run; nobody would ever look at the others.
+            waiting.cancel() if number else waiting.set_exception(self._broken)
+
+    def fail_alone(self, error: ToolcertError) -> None:
+        """End the run with an error unless some worker is there."""
+        if not self._links:
+            self.fail(error)
+
+    def never_came(self, token: str) -> bool:
+        """Whether a worker that has ended did not even introduce itself."""
+        known = token in self._tokens
+        self._tokens.discard(token)
+        return known and not self._stopping
+
+    def notices(self) -> Iterator[str]:
+        """What to tell people."""
+        yield f"Ray: {plural(self.workers, 'worker')} on {plural(len(self.machines), 'machine')}."
+        if self.workers_lost:
+            again = (
+                f"{plural(self.asked_again, 'case')} in hand {'was' if self.asked_again == 1 else 'were'} asked again"
+            )
+            yield f"{plural(self.workers_lost, 'worker')} died; {again}."
+
+    def in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run something for as long as the pool is open."""
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A connection: one of our workers from its first word to its last, or a stranger."""
+        try:
+            async with asyncio.timeout(_HELLO_SECONDS):
+                head, _ = await read_frame(reader, _LONGEST_HELLO)
+            hello = msgspec.json.decode(head, type=Report).hello
+        except (OSError, EOFError, TimeoutError, msgspec.DecodeError, RecursionError):
+            hello = None
+        if hello is None or not self._is_ours(hello):
+            writer.transport.abort()
+            return
+        link = WorkerLink(writer, hello.machine)
+        try:
+            self._equip(link, hello)
+            await self._hear(reader, link)
+        except (EOFError, OSError, msgspec.DecodeError):
+            pass  # gone: what it had in hand is dealt out again
+        except ToolcertError as error:
+            self.fail(error)
+        finally:
+            self._leave(link)
+
+    def _is_ours(self, hello: Hello) -> bool:
+        token = next((one for one in self._tokens if hmac.compare_digest(one.encode(), hello.token.encode())), None)
+        self._tokens.discard(token or "")
+        return token is not None
+
+    def _equip(self, link: WorkerLink, hello: Hello) -> None:
+        """Give a new worker the secrets that it lacks."""
+        if hello.toolcert != __version__:
+            raise ClusterError(
+                f"the worker on {hello.machine} has toolcert {hello.toolcert}, not {__version__}.",
+                remedy="Install the same version on every machine of the cluster.",
+            )
+        if not hello.lacks:
+            link.send(Orders(begin=True))
+            return
+        if not hello.public or not key_pair()[1]:
+            names = ", ".join(name or "the key" for name in hello.lacks)
+            raise ConfigurationError(
+                f"the worker on {hello.machine} lacks {names}.",
+                remedy=f"Set it where Ray starts its workers, or let it be sent encrypted. {install_line('tls')}",
+            )
+        values = {name: os.environ.get(name, "") for name in hello.lacks if name}
+        if self._key is not None and (name := self._key.source if _in_environment(self._key) else "") in hello.lacks:
+            values[name] = self._key.reveal()
+        link.send(Orders(begin=True, sealed=seal(values, hello.public)))
+
+    async def _hear(self, reader: asyncio.StreamReader, link: WorkerLink) -> None:
+        decode = msgspec.json.Decoder(Report).decode
+        while True:
+            head, lines = await read_frame(reader)
+            link.silent = 0
+            report = decode(head)
+            if report.failure is not None:
+                raise ConfigurationError(report.failure.message, remedy=report.failure.remedy)
+            if report.ready:
+                self._welcome(link)
+            self._take(link, report, lines)
+
+    def _welcome(self, link: WorkerLink) -> None:
+        self._links.append(link)
+        self.workers += 1
+        self.machines.add(link.machine)
+        self._joined.set()
+        self._divide(everyone=True)
+        self._deal_soon()
+
+    def _leave(self, link: WorkerLink) -> None:
+        """A worker is gone: what it had in hand is asked again, by others."""
+        link.close()
+        if link not in self._links:
+            return
+        self._links.remove(link)
+        if not self._links:
+            self._alone_since = time.monotonic()
+        if self._stopping:
+            for key in link.leases:
+                self._drop(key)
+            return
+        self.workers_lost += 1
+        for case in reversed(link.leases.values()):
+            if case.key in self._waiting:
+                self._lose(case)
+        self._divide()
+        self._deal_soon()
+        self.lost()
+
+    def _lose(self, case: Case) -> None:
+        self.asked_again += 1
+        self._losses[case.key] = self._losses.get(case.key, 0) + 1
+        if self._losses[case.key] < MOST_LOSSES:
+            self._outbox.appendleft(case)
+            return
+        died = RuntimeError(f"{MOST_LOSSES} workers died while they had this case")
+        self._settle(case.key, unjudged(unmeasured(case), died))
+
+    def _take(self, link: WorkerLink, report: Report, lines: Sequence[bytes]) -> None:
+        for key, attempt in report.attempts:
+            if (case := link.leases.get(key)) is not None:
+                self.attempted(case, attempt)
+        for refusal in report.refusals:
+            news = refusal.news and refusal.cut == self._cuts
+            self._limit.overloaded(refusal.retry_after, started=None if news else -math.inf)
+            self._cuts += news
+        for _ in range(report.answered if self._limit.limit < self._limit.ceiling else 0):
+            self._limit.succeeded()
+        for line in lines:
+            record = record_of(line)
+            if link.leases.pop(record.case, None) is not None:  # not from a worker that lost it to another
+                self._settle(record.case, record)
+        link.count(len(lines))
+        self._take_back(link, report.returned)
+        if report.wants:
+            link.send(Orders(grant=self._grant(report.wants)))
+        self._divide(everyone=bool(report.refusals))
+        self._deal_soon()
+
+    def _settle(self, key: str, record: Record) -> None:
+        waiting = self._waiting.get(key)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(record)
+
+    def _drop(self, key: str) -> None:
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            waiting.cancel()
+
+    def _take_back(self, link: WorkerLink, keys: Sequence[str]) -> None:
+        for key in reversed(keys):
+            case = link.leases.pop(key, None)
+            if case is not None and self._stopping:
+                self._drop(key)
+            elif case is not None:
+                self._outbox.appendleft(case)
+
+    def _grant(self, wanted: int) -> Grant:
+        granted = 0
+        while granted < wanted and not self.budget.spent:
+            self.budget.take()
+            granted += 1
+        return Grant(requests=granted, spent=self.budget.spent)
+
+    def _divide(self, *, everyone: bool = False) -> None:
+        """Tell the workers their shares, where these have changed."""
+        limit, links = self._limit.limit, self._links
+        if not links:
+            return
+        fair, more = divmod(limit, len(links))
+        shares = [fair + (number < more) for number in range(len(links))]
+        state, pause = (limit, self._cuts, len(links)), self._limit.pause
+        if not everyone and state == self._shared:
+            return
+        self._shared = state
+        for link, share in zip(links, shares, strict=True):
+            parked = link.open and not share
+            link.open = share > 0
+            # Without a place, what it has begun would wait forever.
+            link.places = max(share, min(1, len(link.leases)))
+            pace = 60.0 * limit / (self.spec.rpm * max(1, link.places)) if self.spec.rpm else 0.0
+            given = Share(places=link.places, pace=pace, pause=pause, cut=self._cuts)
+            link.send(Orders(share=given, stop=parked))
+
+    def _deal_soon(self) -> None:
+        if self._outbox and not self._dealing:
+            self._dealing = True
+            asyncio.get_running_loop().call_soon(self._deal)
+
+    def _deal(self) -> None:
+        """Hand waiting cases to the workers that have room, evenly."""
+        self._dealing = False
+        while self._outbox and (skip := self.skip(self._outbox[0])) is not None:
+            case = self._outbox.popleft()
+            self._settle(case.key, skipped(case, skip))
+        hungry = sorted((link for link in self._links if link.room), key=lambda link: link.room)
+        for number, link in enumerate(hungry):
+            part = min(link.room, math.ceil(len(self._outbox) / (len(hungry) - number)))
+            if part:
+                link.lease([self._outbox.popleft() for _ in range(part)])
+
+    async def _watch(self) -> None:
+        """Notice workers that have fallen silent, and that there is none left."""
+        while True:
+            await asyncio.sleep(BEAT_SECONDS / 2)
+            for link in self._links:
+                link.silent += 1
+            for link in [link for link in self._links if link.silent * BEAT_SECONDS / 2 > SILENT_SECONDS]:
+                self._leave(link)
+            self._divide(everyone=True)
+            if not self._links and not self._stopping and time.monotonic() - self._alone_since > JOIN_SECONDS:
+                self.fail(
+                    ClusterError(
+                        f"no worker of the Ray cluster has joined within {JOIN_SECONDS:.0f} s.",
+                        remedy="`ray status` shows whether a CPU is free. What was measured is kept: "
+                        "the same command goes on from there.",
+                    )
+                )
+
+
+def _in_environment(key: Secret) -> bool:
+    return os.environ.get(key.source, "").strip() == key.reveal()
+
+
+class RayEngine(LocalEngine):
+    """Runs a plan with the workers of a pool: all but the asking and judging is as on one machine."""
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        *,
+        handlers: Sequence[Handler] = (),
+        watch: OutageWatch | None = None,
+    ) -> None:
+        """The budget is the pool's."""
+        name, window = pool.spec.name, pool.spec.concurrency + MOST_AHEAD * pool.planned
+        sessions = {name: cast("Session", pool)}  # the workers have the sessions
+        super().__init__(sessions, concurrency={name: window}, handlers=(*handlers, self._hear), watch=watch)
+        self._pool, self._budget = pool, pool.budget
+        pool.attempted, pool.skip = self._attempted, self._skip
+
+    async def _performed(self, case: Case, work: Work, session: Session) -> Record:  # noqa: ARG002 - workers have both
+        return await self._pool.perform(case)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, RunStopping):
+            self._pool.stop()

@@ -1,0 +1,484 @@
+"""A worker of the Ray engine: takes leases of cases over a connection to the engine, and sends back records.
+
+Ray places and starts the worker. Cases and records take a connection of our own: a call through Ray costs more than
+the ten rows that it would carry, and Ray's object store and logs never see a row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from toolcert.core.cases import Case, Skip
+from toolcert.core.errors import ToolcertError
+from toolcert.core.exchanges import Attempt
+from toolcert.core.records import Record
+from toolcert.core.secrets import Secret
+from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import Value
+from toolcert.engine.interfaces import Session, Work
+from toolcert.engine.local import BudgetSpent, performed, unjudged, unmeasured
+from toolcert.http.limiter import SharedLimiter, Slot
+from toolcert.http.retry import RetryPolicy
+from toolcert.runs.encoding import encode_record
+from toolcert.version import __version__
+
+AHEAD = 1
+"""Cases that are prepared while all places are taken."""
+BATCH = 64
+FLUSH_SECONDS = 0.025
+"""Records wait this long for company: the most that a killed worker has done in vain, besides what is in flight."""
+LARGEST_BATCH = 4 * 1024 * 1024
+BEAT_SECONDS = 2.0
+"""Both sides say at least this often that they are there."""
+QUIET_SECONDS = 10.0
+"""A worker that hears nothing for so long starts no request: the engine may have given its share to others."""
+LEAVE_SECONDS = 60.0
+
+
+class Share(Value):
+    """A worker's part of the endpoint's limits."""
+
+    places: int
+    pace: float = 0.0
+    """Seconds between two starts."""
+    pause: float = 0.0
+    cut: int = 0
+    """How often the whole limit has been cut: refusals of requests from before say nothing new."""
+
+
+class Grant(Value):
+    """Requests of the budget for a worker that asked for some."""
+
+    requests: int
+    spent: bool = False
+
+
+class Sealed(Value):
+    """Secrets for one worker, which alone can open them."""
+
+    public: bytes
+    nonce: bytes
+    content: bytes
+
+
+class SharedTools(Value):
+    """A tool list that many cases offer, sent once."""
+
+    number: int
+    tools: list[Any]
+
+
+class Orders(Value):
+    """What the engine tells a worker; lines with leased cases follow."""
+
+    share: Share | None = None
+    grant: Grant | None = None
+    sealed: Sealed | None = None
+    begin: bool = False
+    """The secrets are complete, and cases may come."""
+    forget_tools: bool = False
+    tools: tuple[SharedTools, ...] = ()
+    stop: bool = False
+    """Hand back the cases that are not begun."""
+
+
+class LeasedCase(Value):
+    """A case for a worker, its tools replaced by their number where it has one."""
+
+    case: Case
+    tools: int | None = None
+
+
+class Hello(Value):
+    """What a worker says of itself first."""
+
+    token: str
+    toolcert: str
+    machine: str
+    lacks: tuple[str, ...] = ()
+    """Variables with secrets that are not set where it runs."""
+    public: bytes = b""
+    """What secrets for it are sealed with; empty where it cannot open any."""
+
+
+class Failure(Value):
+    """Why a worker or the whole run cannot go on, in words for the user."""
+
+    message: str
+    remedy: str = ""
+
+
+class Refusal(Value):
+    """The server said that it gets too many requests."""
+
+    retry_after: float | None
+    news: bool
+    cut: int
+
+
+class Report(Value):
+    """What a worker tells the engine; lines with records follow."""
+
+    hello: Hello | None = None
+    ready: bool = False
+    failure: Failure | None = None
+    attempts: tuple[tuple[str, Attempt], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    answered: int = 0
+    wants: int = 0
+    """Requests of the budget that it waits for."""
+    returned: tuple[str, ...] = ()
+    """Keys of leased cases that it did not begin."""
+
+
+_LENGTH = 4
+LONGEST = (1 << 8 * _LENGTH) - 1
+
+
+def frame(message: Value, lines: Sequence[bytes] = ()) -> bytes:
+    """A message as bytes; each line ends with a newline."""
+    head = msgspec.json.encode(message)
+    length = len(head) + 1 + sum(map(len, lines))
+    return b"".join((length.to_bytes(_LENGTH, "big"), head, b"\n", *lines))
+
+
+async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> tuple[bytes, list[bytes]]:
+    """The next message and its lines; IncompleteReadError at the end."""
+    length = int.from_bytes(await reader.readexactly(_LENGTH), "big")
+    if length > longest:
+        raise ConnectionError("the message is too long")
+    head, *lines = (await reader.readexactly(length)).split(b"\n")
+    return head, [line + b"\n" for line in lines if line]
+
+
+def key_pair() -> tuple[Any, bytes]:
+    """A private key, and the public one to seal secrets with; nothing where `cryptography` is not installed."""
+    try:
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+    except ImportError:
+        return None, b""
+    private = X25519PrivateKey.generate()
+    return private, private.public_key().public_bytes_raw()
+
+
+def _cipher(private: Any, public: bytes) -> Any:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    shared = private.exchange(X25519PublicKey.from_public_bytes(public))
+    return ChaCha20Poly1305(HKDF(SHA256(), 32, salt=None, info=b"toolcert worker secrets").derive(shared))
+
+
+def seal(secrets: dict[str, str], public: bytes) -> Sealed:
+    """Encrypt secrets for the holder of the other half of `public`."""
+    private, own = key_pair()
+    nonce = os.urandom(12)
+    content = _cipher(private, public).encrypt(nonce, msgspec.json.encode(secrets), None)
+    return Sealed(public=own, nonce=nonce, content=content)
+
+
+def unseal(sealed: Sealed, private: Any) -> dict[str, str]:
+    """What was sealed for this private key."""
+    content = _cipher(private, sealed.public).decrypt(sealed.nonce, sealed.content, None)
+    return msgspec.json.decode(content, type=dict[str, str])
+
+
+class Assignment(Value):
+    """All that a worker is started with; no secret is among it."""
+
+    host: str
+    port: int
+    token: str
+    """Shows that it was started by this engine."""
+    spec: EndpointSpec
+    over: Skip
+    """Why a case is not asked once the budget is spent."""
+    policy: RetryPolicy | None = None
+    key: str | None = None
+    """The variable that holds the key; empty where none does, None where there is no key."""
+    variables: tuple[str, ...] = ()
+    """Variables that headers take secrets from."""
+    limited: bool = False
+    """Whether there is a budget."""
+
+
+class Purse:
+    """A worker's side of the budget: each attempt waits for its grant."""
+
+    def __init__(self, worker: RayWorker) -> None:
+        self._worker = worker
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self.wants = 0
+        """Requests that the engine has not been asked for yet."""
+
+    async def take(self) -> None:
+        """Wait until one request may be sent; raises BudgetSpent where none is left."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        self.wants += 1
+        self._worker.tell_soon()
+        await waiting
+
+    def fill(self, grant: Grant) -> None:
+        """Let so many requests go; the others fail if there will be no more."""
+        for _ in range(min(grant.requests, len(self._waiting))):
+            self._end(None)
+        while grant.spent and self._waiting:
+            self._end(BudgetSpent())
+
+    def _end(self, error: BudgetSpent | None) -> None:
+        waiting = self._waiting.popleft()
+        if waiting.done():
+            return
+        if error is None:
+            waiting.set_result(None)
+        else:
+            waiting.set_exception(error)
+
+
+class PaidSlot(Slot):
+    """A place under the limit that is used only with a request of the budget."""
+
+    __slots__ = ("_purse",)
+
+    def __init__(self, limiter: SharedLimiter, purse: Purse) -> None:
+        super().__init__(limiter)
+        self._purse = purse
+
+    async def __aenter__(self) -> float:
+        queued = await super().__aenter__()
+        try:
+            await self._purse.take()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return queued
+
+
+class WorkerLimiter(SharedLimiter):
+    """The share of this worker, with the budget where there is one."""
+
+    purse: Purse | None = None
+
+    def slot(self) -> Slot:
+        return Slot(self) if self.purse is None else PaidSlot(self, self.purse)
+
+
+class RayWorker:
+    """Runs in a process of its own: one loop, its own connections, its own judge."""
+
+    def __init__(self, assignment: Assignment, work: Work) -> None:
+        self._given = assignment
+        self._work = work
+        longest = (assignment.policy or RetryPolicy()).patience
+        self._limiter = WorkerLimiter(self._refused, longest_pause=longest)
+        self._purse = Purse(self) if assignment.limited else None
+        self._limiter.purse = self._purse
+        self._session: Session | None = None
+        self._cuts = 0
+        self._queue: deque[Case] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._tools: dict[int, list[Any]] = {}
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._attempts: list[tuple[str, Attempt]] = []
+        self._refusals: list[Refusal] = []
+        self._returned: list[str] = []
+        self._timer: asyncio.TimerHandle | asyncio.Handle | None = None
+        self._urgent = False
+        self._heard = 0.0
+        self._decode_orders = msgspec.json.Decoder(Orders).decode
+        self._decode_case = msgspec.json.Decoder(LeasedCase).decode
+
+    async def serve(self) -> None:
+        """Work until the engine closes the connection."""
+        given = self._given
+        reader, self._writer = await asyncio.open_connection(given.host, given.port)
+        loop = asyncio.get_running_loop()
+        self._heard = loop.time()
+        beat = loop.create_task(self._beat())
+        try:
+            # The engine going away is how a worker's work ends.
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                try:
+                    await self._opened(reader)
+                    await self._listen(reader)
+                except ToolcertError as error:
+                    await self._fail(error)
+        finally:
+            beat.cancel()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(beat, *self._tasks, return_exceptions=True)
+            self._writer.close()
+
+    async def _opened(self, reader: asyncio.StreamReader) -> None:
+        """Introduce the worker, get the secrets that it lacks, and open the endpoint."""
+        from toolcert.endpoints.registry import open_endpoint
+
+        given = self._given
+        private, public = key_pair()
+        wanted = [name for name in (given.key, *given.variables) if name is not None]
+        lacks = tuple(name for name in dict.fromkeys(wanted) if not (name and os.environ.get(name)))
+        self._send(
+            Report(
+                hello=Hello(
+                    token=given.token, toolcert=__version__, machine=socket.gethostname(), lacks=lacks, public=public
+                )
+            )
+        )
+        secrets: dict[str, str] = {}
+        while True:
+            orders = self._decode_orders((await read_frame(reader))[0])
+            if orders.sealed is not None:
+                secrets = unseal(orders.sealed, private)
+            if orders.begin:
+                break
+        # Headers take their variables from the environment of this process, which is the worker's alone.
+        os.environ.update({name: secrets[name] for name in given.variables if name in secrets})
+        key = None
+        if given.key is not None:
+            key = Secret(secrets.get(given.key) or os.environ[given.key], source=given.key or "the engine")
+        session = open_endpoint(given.spec, key, policy=given.policy)
+        session.limiter = self._limiter
+        self._session = session
+        self._send(Report(ready=True))
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            head, lines = await read_frame(reader)
+            self._heard = loop.time()
+            self._obey(self._decode_orders(head), lines)
+
+    def _obey(self, orders: Orders, lines: list[bytes]) -> None:
+        if orders.forget_tools:
+            self._tools.clear()
+        for shared in orders.tools:
+            self._tools[shared.number] = shared.tools
+        self._queue.extend(map(self._case, lines))
+        if (share := orders.share) is not None:
+            self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)
+            self._cuts = share.cut
+        if orders.grant is not None and self._purse is not None:
+            self._purse.fill(orders.grant)
+        if orders.stop:
+            self._hand_back()
+        self._begin()
+
+    def _case(self, line: bytes) -> Case:
+        leased = self._decode_case(line)
+        if leased.tools is not None and leased.case.body is not None:
+            leased.case.body["tools"] = self._tools[leased.tools]
+        return leased.case
+
+    def _hand_back(self) -> None:
+        if self._queue:
+            self._returned += [case.key for case in self._queue]
+            self._queue.clear()
+            self.tell_soon()
+
+    def _begin(self) -> None:
+        """Start as many tasks as there are places; each goes on with the next case."""
+        for _ in range(min(len(self._queue), self._limiter.limit + AHEAD - len(self._tasks))):
+            task = asyncio.get_running_loop().create_task(self._cases())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _cases(self) -> None:
+        session = self._session
+        assert session is not None
+        try:
+            while self._queue and len(self._tasks) <= self._limiter.limit + AHEAD:
+                case = self._queue.popleft()
+                on_attempt = partial(self._attempted, case.key)
+                self._keep(case, await performed(case, self._work, session, on_attempt, self._given.over))
+        except ToolcertError as error:
+            await self._fail(error)
+
+    def _attempted(self, key: str, attempt: Attempt) -> None:
+        self._attempts.append((key, attempt))
+
+    def _keep(self, case: Case, record: Record) -> None:
+        try:
+            line = encode_record(record)
+        except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
+            line = encode_record(unjudged(unmeasured(case), error))
+        self._lines.append(line)
+        self._size += len(line)
+        if len(self._lines) >= BATCH or self._size >= LARGEST_BATCH:
+            self._tell()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._tell)
+
+    def _refused(self, retry_after: float | None, news: bool) -> None:
+        self._refusals.append(Refusal(retry_after=retry_after, news=news, cut=self._cuts))
+        self.tell_soon()
+
+    def tell_soon(self) -> None:
+        """Report before the next turn of the loop ends."""
+        if not self._urgent:
+            self._urgent = True
+            asyncio.get_running_loop().call_soon(self._tell)
+
+    def _tell(self) -> None:
+        """Report what came together."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._urgent = None, False
+        wants = 0 if self._purse is None else self._purse.wants
+        report = Report(
+            attempts=tuple(self._attempts),
+            refusals=tuple(self._refusals),
+            answered=self._limiter.answered,
+            wants=wants,
+            returned=tuple(self._returned),
+        )
+        self._send(report, self._lines)
+        self._lines, self._size, self._attempts, self._refusals, self._returned = [], 0, [], [], []
+        self._limiter.answered = 0
+        if self._purse is not None:
+            self._purse.wants = 0
+
+    def _send(self, report: Report, lines: Sequence[bytes] = ()) -> None:
+        self._writer.write(frame(report, lines))
+
+    async def _fail(self, error: ToolcertError) -> None:
+        """Tell the engine what its user has to mend."""
+        self._send(Report(failure=Failure(message=error.message, remedy=error.remedy)))
+        with contextlib.suppress(ConnectionError):
+            await self._writer.drain()
+
+    async def _beat(self) -> None:
+        """Say that the worker is there, and rest when the engine is not heard of."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            silent = loop.time() - self._heard
+            if silent > LEAVE_SECONDS:
+                self._writer.transport.abort()
+            elif silent > QUIET_SECONDS:
+                self._limiter.share(0, 0.0, 0.0, cut=False)
+            elif self._session is not None:
+                self._tell()
+
+
+class RayActor:
+    """What Ray starts: the worker has its loop to itself, because none of these methods is asynchronous."""
+
+    def run(self, assignment: Assignment, work: Work) -> None:
+        """Be a worker until the engine needs it no more."""
+        from toolcert.http.connection import run
+
+        run(RayWorker(assignment, work).serve())

@@ -1,0 +1,448 @@
+"""Workers that are lent cases: the same records, limits, budget and interrupts as in one process, whoever dies."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from cryptography.exceptions import InvalidTag
+
+from support.rows import TIME, WEATHER, row, write_rows
+from support.verifying import records, run, timeless
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.verify import verify_job
+from toolcert.core.cases import Outcome, SkipKind
+from toolcert.core.errors import ClusterError, ConfigurationError, UnreachableError
+from toolcert.core.events import AttemptMade, CaseFinished, Event, Handler
+from toolcert.core.secrets import Secret
+from toolcert.engine import ray_engine, ray_worker
+from toolcert.engine.ray_engine import WorkerPool
+from toolcert.engine.ray_worker import Hello, Orders, RayWorker, Report, frame, key_pair, read_frame, seal, unseal
+from toolcert.http.retry import RetryPolicy
+from toolcert.runs.encoding import Keep, decode_record, encode_record, record_of
+from toolcert.simulate import Vendor
+from toolcert.verification.run.job import VerifyRun
+from toolcert.verification.run.row_plan import VerifyWork
+from toolcert.verification.verify_options import VerifyOptions
+
+Start = Callable[[WorkerPool], Any]
+
+
+async def worker(pool: WorkerPool) -> None:
+    """A worker as Ray starts one, but in this process: only what can be pickled reaches it."""
+    given, work = pickle.loads(pickle.dumps((pool.assignment(), pool.work)))
+    await RayWorker(given, work).serve()
+
+
+async def on_workers(
+    dataset: str,
+    url: str,
+    output: Path,
+    *,
+    workers: Sequence[Start] = (worker, worker),
+    endpoint: dict[str, Any] | None = None,
+    handlers: Sequence[Handler] = (),
+    policy: RetryPolicy | None = None,
+    **options: Any,
+) -> VerifyRun:
+    """One run into a folder, asked by workers."""
+    given = Endpoint(url, **(endpoint or {}))
+    with verify_job(dataset, given, VerifyOptions(**({"model": "faithful"} | options), output=str(output))) as job:
+        limit = options.get("max_requests")
+        pool = WorkerPool(job.spec, given.key, VerifyWork(job.shaping), max_requests=limit, policy=policy)
+        pool.planned = len(workers)
+        async with working(pool, workers):
+            return await job.run(pool, output, handlers)
+
+
+@contextlib.asynccontextmanager
+async def working(pool: WorkerPool, workers: Sequence[Start]) -> AsyncIterator[None]:
+    await pool.open("127.0.0.1")
+    tasks = [asyncio.create_task(start(pool)) for start in workers]
+    try:
+        await pool.first_worker()
+        yield
+    finally:
+        await pool.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def dataset_of(folder: Path, rows: int = 60) -> str:
+    return write_rows(folder / "d.jsonl", [row(n) for n in range(rows)])
+
+
+def told(folder: Path) -> list[Any]:
+    """What a run recorded, without the clock."""
+    shown = []
+    for one in records(folder):
+        facts = None if one.row is None else msgspec.structs.replace(one.row, seconds=None, first_token=None)
+        detail = msgspec.to_builtins(one.detail)
+        for exchange in detail.get("exchanges", ()):
+            exchange.pop("attempts"), exchange.pop("headers", None), exchange.pop("payload", None)
+        shown.append((one.case, one.outcome, one.reason, one.codes, one.skip, facts, detail))
+    return shown
+
+
+STRANGE = [
+    row(1),
+    row(1),
+    row(2, tools=[WEATHER, TIME], stream=True),
+    row(3, seed=2**70),
+    row(4, tools={"not": "a list"}),
+    row(5, tools=None),
+    "not JSON",
+    [1, 2],
+    {"messages": []},
+    row(6, toolcert={"id": "six", "tags": ["a", "b"], "expect": {"calls": [{"name": "get_weather"}]}}),
+    row(7, messages=[{"role": "user", "content": "Wetter in Köln?\u2028 \x7f \U0001f600"}]),
+]
+
+
+async def test_workers_record_what_one_process_records(tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", STRANGE)
+    with Vendor(models=["faithful"]) as vendor:
+        there = await on_workers(dataset, vendor.url, tmp_path / "there")
+        here = await asyncio.to_thread(run, dataset, vendor.url, tmp_path / "here")
+    assert told(tmp_path / "there") == told(tmp_path / "here")
+    assert timeless(there.summary) == timeless(here.summary)
+    assert there.notices == ("Ray: 2 workers on 1 machine.",)
+
+
+@pytest.mark.parametrize("keep", list(Keep))
+async def test_a_run_keeps_as_much_as_it_is_told(tmp_path: Path, keep: Keep) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", STRANGE)
+    with Vendor(models=["faithful"]) as vendor:
+        await on_workers(dataset, vendor.url, tmp_path / "there", keep=keep)
+        await asyncio.to_thread(run, dataset, vendor.url, tmp_path / "here", keep=keep)
+    assert told(tmp_path / "there") == told(tmp_path / "here")
+
+
+@pytest.mark.heavy
+async def test_a_worker_that_vanishes_costs_only_what_it_had_in_hand(tmp_path: Path) -> None:
+    dataset = dataset_of(tmp_path, 300)
+    doomed: list[asyncio.Task[None]] = []
+    finished = 0
+
+    async def mortal(pool: WorkerPool) -> None:
+        doomed.append(asyncio.create_task(worker(pool)))
+        await doomed[0]
+
+    def kill(event: Event) -> None:
+        nonlocal finished
+        finished += isinstance(event, CaseFinished)
+        if finished == 100:
+            doomed[0].cancel()
+
+    with Vendor(models=["faithful"], latency=0.002) as vendor:
+        result = await on_workers(
+            dataset,
+            vendor.url,
+            tmp_path / "run",
+            workers=(worker, mortal),
+            handlers=[kill],
+            endpoint={"concurrency": 8},
+        )
+        asked = len(vendor.requests)
+    indices = [one.row.index for one in records(tmp_path / "run") if one.row]
+    assert indices == list(range(1, 301))
+    assert result.summary.rows.passed == 300
+    assert asked - 300 <= 4 + ray_engine.MOST_AHEAD
+    assert "1 worker died" in result.notices[-1]
+
+
+async def test_a_budget_is_that_of_all_workers(tmp_path: Path) -> None:
+    dataset = dataset_of(tmp_path, 80)
+    with Vendor(models={"faithful": "fault:transport.server_error"}) as vendor:
+        await on_workers(
+            dataset, vendor.url, tmp_path / "run", max_requests=31, policy=RetryPolicy.without_waits(retries=2)
+        )
+        assert len(vendor.requests) == 31
+    found = records(tmp_path / "run")
+    assert len(found) == 80
+    over = [one for one in found if one.skip is SkipKind.BUDGET]
+    assert len(over) >= 80 - 31
+    assert {one.reason.partition(" after: ")[0] for one in over} == {"the limit of 31 requests was reached"}
+
+
+async def test_the_concurrency_of_an_endpoint_is_divided_among_workers(tmp_path: Path) -> None:
+    dataset = dataset_of(tmp_path, 60)
+    with Vendor(models=["faithful"], latency=0.01, capacity=6) as vendor:
+        await on_workers(dataset, vendor.url, tmp_path / "run", workers=[worker] * 3, endpoint={"concurrency": 6})
+    # The vendor refuses the seventh at a time.
+    assert {one.row.attempts for one in records(tmp_path / "run") if one.row} == {1}
+
+
+@pytest.mark.heavy
+async def test_a_refusal_anywhere_slows_all_workers(tmp_path: Path) -> None:
+    dataset, refused = dataset_of(tmp_path, 200), 0
+
+    def count(event: Event) -> None:
+        nonlocal refused
+        refused += isinstance(event, AttemptMade) and event.attempt.status == 429
+
+    policy = RetryPolicy(retries=20, base=0.002, cap=0.02)
+    with Vendor(models=["faithful"], latency=0.005, capacity=3) as vendor:
+        result = await on_workers(
+            dataset,
+            vendor.url,
+            tmp_path / "run",
+            workers=[worker] * 4,
+            endpoint={"concurrency": 32},
+            handlers=[count],
+            policy=policy,
+        )
+    assert result.summary.rows.passed == 200
+    assert refused < 200
+
+
+async def test_more_workers_than_places_leave_no_row_behind(tmp_path: Path) -> None:
+    dataset = dataset_of(tmp_path, 30)
+    with Vendor(models=["faithful"], capacity=1, latency=0.001) as vendor:
+        result = await on_workers(
+            dataset,
+            vendor.url,
+            tmp_path / "run",
+            workers=[worker] * 5,
+            endpoint={"concurrency": 2},
+            policy=RetryPolicy(retries=20, base=0.002, cap=0.01),
+        )
+    assert result.summary.rows.passed == 30
+
+
+@pytest.mark.heavy
+async def test_requests_per_minute_are_divided_among_workers(tmp_path: Path) -> None:
+    dataset = dataset_of(tmp_path, 12)
+    with Vendor(models=["faithful"]) as vendor:
+        result = await on_workers(dataset, vendor.url, tmp_path / "run", endpoint={"rpm": 1200})
+        assert result.summary.rows.passed == 12
+    at = sorted(one.at for one in records(tmp_path / "run"))
+    assert at[-1] - at[0] >= 9 * 0.05  # 20 a second, two of them at once
+
+
+@pytest.mark.heavy
+async def test_an_interrupt_ends_the_run_and_the_next_goes_on(tmp_path: Path) -> None:
+    dataset, pressed = dataset_of(tmp_path, 400), False
+
+    def press(event: Event) -> None:
+        nonlocal pressed
+        if isinstance(event, CaseFinished) and not pressed:
+            pressed = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with Vendor(models=["faithful"], latency=0.005) as vendor:
+        first = await on_workers(dataset, vendor.url, tmp_path / "run", handlers=[press])
+        before = len(vendor.requests)
+        assert first.interrupted
+        assert before < 400
+        second = await on_workers(dataset, vendor.url, tmp_path / "run")
+        assert len(vendor.requests) == 400
+    assert not second.interrupted
+    assert second.summary.rows.passed == 400
+
+
+async def test_an_endpoint_that_is_not_there_ends_the_run_early(tmp_path: Path) -> None:
+    with pytest.raises(UnreachableError, match="first 20 rows"):
+        await on_workers(
+            dataset_of(tmp_path), "http://127.0.0.1:9", tmp_path / "run", policy=RetryPolicy.without_waits(0)
+        )
+
+
+async def test_a_key_without_a_variable_is_sealed_for_the_worker(tmp_path: Path) -> None:
+    key = "sk-sealed-0123456789abcdef"
+    endpoint = {"api_key": Secret(key, source="the prompt")}
+    with Vendor(models=["faithful"], api_key=key) as vendor:
+        result = await on_workers(dataset_of(tmp_path, 5), vendor.url, tmp_path / "run", endpoint=endpoint)
+    assert result.summary.rows.passed == 5
+
+
+async def test_a_key_in_a_variable_travels_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TEST_KEY", "sk-by-name-0123456789")
+    monkeypatch.setattr(ray_engine, "seal", lambda *_: pytest.fail("nothing is to be sealed"))
+    endpoint = {"api_key": Secret("sk-by-name-0123456789", source="MY_TEST_KEY")}
+    with Vendor(models=["faithful"], api_key="sk-by-name-0123456789") as vendor:
+        result = await on_workers(dataset_of(tmp_path, 5), vendor.url, tmp_path / "run", endpoint=endpoint)
+    assert result.summary.rows.passed == 5
+
+
+def test_what_is_sealed_shows_nothing_and_opens_for_its_worker_alone() -> None:
+    private, public = key_pair()
+    sealed = seal({"": "sk-very-secret"}, public)
+    assert b"sk-very-secret" not in frame(Orders(sealed=sealed))
+    assert unseal(sealed, private) == {"": "sk-very-secret"}
+    with pytest.raises(InvalidTag):
+        unseal(sealed, key_pair()[0])
+
+
+async def test_without_encryption_a_worker_that_lacks_the_key_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_worker, "key_pair", lambda: (None, b""))
+    endpoint = {"api_key": Secret("sk-0123456789", source="the prompt")}
+    with pytest.raises(ConfigurationError, match="lacks the key"):
+        await on_workers(dataset_of(tmp_path, 2), "http://127.0.0.1:9", tmp_path / "run", endpoint=endpoint)
+
+
+STRANGERS = {
+    "noise": b"\xff\xff\xff\xff\x00\x01\x02",
+    "a web browser": b"GET / HTTP/1.1\r\n\r\n",
+    "no JSON": b"\x00\x00\x00\x03abc",
+    "deep JSON": (100_000).to_bytes(4, "big") + b"[" * 100_000,
+    "another token": frame(Report(hello=Hello(token="guessed", toolcert="0", machine="m"))),
+    "a token that is no ASCII": frame(Report(hello=Hello(token="é", toolcert="0", machine="m"))),
+    "no hello": frame(Report(ready=True), [b"{}\n"]),
+}
+
+
+@pytest.mark.parametrize("words", STRANGERS.values(), ids=STRANGERS)
+async def test_a_stranger_at_the_door_is_turned_away(tmp_path: Path, words: bytes) -> None:
+    answered: list[bytes] = []
+
+    async def stranger(pool: WorkerPool) -> None:
+        reader, writer = await asyncio.open_connection(*pool._address)
+        writer.write(words)
+        writer.write_eof()
+        with contextlib.suppress(ConnectionError):
+            answered.append(await reader.read())
+
+    with Vendor(models=["faithful"]) as vendor:
+        result = await on_workers(
+            dataset_of(tmp_path, 20), vendor.url, tmp_path / "run", workers=(worker, stranger), policy=RetryPolicy()
+        )
+    assert result.summary.rows.passed == 20
+    assert not any(answered)
+
+
+async def hello(pool: WorkerPool, version: str = ray_engine.__version__) -> tuple[Any, Any]:
+    """The first steps of a worker, by hand."""
+    reader, writer = await asyncio.open_connection(*pool._address)
+    greeting = Hello(token=pool.assignment().token, toolcert=version, machine="elsewhere")
+    writer.write(frame(Report(hello=greeting)))
+    await read_frame(reader)
+    writer.write(frame(Report(ready=True)))
+    return reader, writer
+
+
+@pytest.mark.heavy
+async def test_a_worker_that_falls_silent_loses_its_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "SILENT_SECONDS", 0.5)
+    monkeypatch.setattr(ray_engine, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(ray_worker, "BEAT_SECONDS", 0.1)
+
+    async def silent(pool: WorkerPool) -> None:
+        await hello(pool)
+        await asyncio.sleep(60)
+
+    async def later(pool: WorkerPool) -> None:
+        await asyncio.sleep(0.1)
+        await worker(pool)
+
+    with Vendor(models=["faithful"]) as vendor:
+        result = await on_workers(
+            dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(silent, later), policy=RetryPolicy()
+        )
+    assert result.summary.rows.passed == 40
+    assert "1 worker died" in result.notices[-1]
+
+
+async def test_a_record_of_a_case_that_another_worker_has_is_dropped(tmp_path: Path) -> None:
+    async def liar(pool: WorkerPool) -> None:
+        reader, writer = await hello(pool)
+        while not any(link.leases for link in pool._links):
+            await read_frame(reader)
+        foreign = {"case": "other", "endpoint": "e", "model": "m", "outcome": "passed"}
+        writer.write(frame(Report(), [json.dumps(foreign).encode() + b"\n"] * 2))
+        await asyncio.sleep(0.05)
+        writer.close()
+
+    with Vendor(models=["faithful"]) as vendor:
+        await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(liar, worker))
+    cases = [one.case for one in records(tmp_path / "run")]
+    assert len(cases) == len(set(cases)) == 40
+    assert "other" not in cases
+
+
+async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path) -> None:
+    async def mortal(pool: WorkerPool) -> None:
+        for _ in range(ray_engine.MOST_LOSSES):
+            reader, writer = await hello(pool)
+            while not any(link.leases for link in pool._links):
+                await read_frame(reader)
+            writer.close()
+            await asyncio.sleep(0.02)
+
+    result = await on_workers(dataset_of(tmp_path, 1), "http://127.0.0.1:9", tmp_path / "run", workers=(mortal,))
+    assert [one.outcome for one in records(tmp_path / "run")] == [Outcome.NOT_MEASURED]
+    assert result.summary.bugs == 1
+
+
+async def test_another_version_of_toolcert_is_refused(tmp_path: Path) -> None:
+    async def older(pool: WorkerPool) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            await hello(pool, "0.0.1")
+
+    with pytest.raises(ClusterError, match=r"elsewhere has toolcert 0\.0\.1"):
+        await on_workers(dataset_of(tmp_path, 1), "http://127.0.0.1:9", tmp_path / "run", workers=(older,))
+
+
+async def test_without_any_worker_the_run_ends_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "JOIN_SECONDS", 0.1)
+    monkeypatch.setattr(ray_engine, "BEAT_SECONDS", 0.1)
+    with pytest.raises(ClusterError, match="no worker of the Ray cluster"):
+        await on_workers(dataset_of(tmp_path, 1), "http://127.0.0.1:9", tmp_path / "run", workers=())
+
+
+async def test_an_adapter_of_ones_own_is_loaded_by_each_worker(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from toolcert.verification.adapters import ModelAdapter\n\n\n"
+        "class Mine(ModelAdapter):\n"
+        "    def transform_messages(self, messages):\n"
+        "        return [{'role': 'system', 'content': 'Mine.'}, *messages]\n"
+    )
+    with Vendor(models=["faithful"]) as vendor:
+        await on_workers(dataset_of(tmp_path, 4), vendor.url, tmp_path / "run", adapter=f"{file}:Mine")
+        assert {entry.body["messages"][0]["content"] for entry in vendor.requests} == {"Mine."}
+
+
+async def test_a_worker_that_cannot_open_the_endpoint_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no dialect"):
+        await on_workers(
+            dataset_of(tmp_path, 2), "http://127.0.0.1:9", tmp_path / "run", endpoint={"dialect": "openay"}
+        )
+
+
+async def test_evidence_that_came_as_a_line_is_there_when_it_is_asked_for(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+        await asyncio.to_thread(run, dataset_of(tmp_path, 1), vendor.url, tmp_path / "run")
+    line = (tmp_path / "run/records.jsonl").read_bytes()
+    late, whole = record_of(line), decode_record(line)
+    assert encode_record(late) == line
+    assert late.detail.exchanges == whole.detail.exchanges
+    changed = msgspec.structs.replace(late, reason="another")
+    assert encode_record(changed) == encode_record(msgspec.structs.replace(whole, reason="another"))
+
+
+@pytest.mark.heavy
+def test_without_ray_the_engine_says_how_to_install_it(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['ray'] = None; from toolcert.__main__ import main; main()"
+    words = ["verify", dataset_of(tmp_path, 1), "--base-url", "http://127.0.0.1:9", "-m", "m", "--engine", "ray"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: --engine ray needs Ray.")
+    assert "pip install '.[ray]'" in done.stderr
+    assert "Traceback" not in done.stderr
