@@ -46,7 +46,7 @@ def test_show_fits_80_columns_by_weeks_and_shows_days_where_there_is_room(histor
 def test_show_says_first_what_changed_and_names_the_never_calling_last(history: str) -> None:
     shown = lines_of(toolcert("history", "show", "--history", history))
     assert shown[0] == "just-broke stopped calling tools; 4 of 7 models call tools and use the results."
-    (place,) = [number for number, line in enumerate(shown) if line.startswith("✗ newly broken")]
+    (place,) = [number for number, line in enumerate(shown) if line.startswith("✗ stopped calling")]
     assert shown[place].split()[-1] == "just-broke"
     assert shown[place + 1].strip() == "50/50 calls, 50/50 used → 0/50 calls"
     assert shown[-1] == "1 model never called a tool: embedder"
@@ -76,9 +76,9 @@ def test_trend_of_all_models_is_a_line_a_day(history: str) -> None:
 
 def test_outages_tell_broken_from_not_measured(history: str) -> None:
     shown = "\n".join(lines_of(toolcert("history", "outages", "--history", history)))
-    assert "✗ broken       2026-04-21  2026-04-26        6" in shown
-    assert "░ not measured 2026-05-01  2026-05-02        2" in shown
-    assert "✗ broken       2026-05-30  goes on           1" in shown
+    assert "✗ stopped calling 2026-04-21  2026-04-26        6" in shown
+    assert "░ not measured    2026-05-01  2026-05-02        2" in shown
+    assert "✗ stopped calling 2026-05-30  goes on           1" in shown
 
 
 def test_drift_states_its_budget_and_finds_the_sag_but_not_the_transport_outage(history: str) -> None:

@@ -15,7 +15,7 @@ from toolcert.history.daily_status import DayStatus
 from toolcert.history.observation import SeenFinding, StoredRun, observations, stored_run
 from toolcert.history.overview import overview
 from toolcert.history.store import HistoryStore
-from toolcert.reports.history.phrases import headline, standing_lines
+from toolcert.reports.history.phrases import headline, latest_word, standing_lines
 from toolcert.reports.history.readme import section
 from toolcert.simulate import Vendor
 
@@ -31,7 +31,19 @@ async def test_a_model_that_cannot_chat_has_no_outage(tmp_path: Path) -> None:
     statuses = {history.model: history.days[-1].status for history in found.models}
     assert statuses == {"faithful": DayStatus.WORKING, "embedder": DayStatus.NOT_SUPPORTED}
     assert found.outages == ()
-    assert standing_lines(found) == ["1 passes, 1 never called."]
+    assert standing_lines(found) == ["1 passes, 1 unsupported."]
+
+
+async def test_a_day_has_the_verdict_of_its_run(tmp_path: Path) -> None:
+    models = ["faithful", "never-reads-results", "text-caller", "no-tools", "stream-cutter", "seven-of-ten"]
+    with Vendor(models=models, seed=1) as vendor:
+        probed = await probe_models(vendor.url, models, suite="agent", iterations=5)
+    with HistoryStore(str(tmp_path / "h")) as store:
+        store.add_all([(stored_run(probed.summary), observations(probed.summary))])
+        found = overview(store)
+    said = {history.model: latest_word(history, found.last) for history in found.models}
+    assert said == {model.model: model.verdict.word.text for model in probed.summary.models}
+    assert {"passes", "fails", "unsupported", "partial"} <= set(said.values())
 
 
 async def test_a_model_that_did_not_answer_has_one(tmp_path: Path) -> None:

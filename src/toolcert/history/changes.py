@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from toolcert.core.statistics.rates import Rate, reaches
 from toolcert.core.values import Value
-from toolcert.history.daily_status import Day, DayStatus, ModelHistory
+from toolcert.core.verdict import Word, worst
+from toolcert.history.daily_status import Day, DayStatus, ModelHistory, word_of
 from toolcert.history.last_good import loss_p
 
 _GOOD = (DayStatus.WORKING, DayStatus.PARTIAL, DayStatus.UNRELIABLE, DayStatus.CALLS_ONLY)
@@ -43,10 +44,17 @@ class ChangeKind(StrEnum):
 
     @property
     def word(self) -> str:
-        """How reports name it; the JSON value of RECOVERED stays as version 0.1 wrote it."""
-        return "recovered" if self is ChangeKind.RECOVERED else self.value
+        """How reports name it; the JSON values stay as version 0.1 wrote them."""
+        return _SAID.get(self, self.value)
 
 
+_SAID = {
+    ChangeKind.NEWLY_BROKEN: "stopped calling",
+    ChangeKind.NEWLY_WORKING: "began to call",
+    ChangeKind.RECOVERED: "recovered",
+    ChangeKind.BECAME_UNRELIABLE: "below the threshold",
+    ChangeKind.BECAME_RELIABLE: "passes now",
+}
 _LOSSES = (ChangeKind.NEWLY_BROKEN, ChangeKind.BECAME_UNRELIABLE, ChangeKind.STOPPED_HANDLING)
 
 
@@ -134,12 +142,28 @@ def standing(history: ModelHistory, last: str, threshold: float) -> DayStatus:
     now = next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
     if now not in _RELIABILITY:
         return now
+    reached = all(reaches(rate.k, rate.n, threshold) for rate in _steady_rates(history, last) if rate.n)
+    return DayStatus.WORKING if reached else DayStatus.UNRELIABLE
+
+
+def verdict_now(history: ModelHistory, last: str, threshold: float) -> Word | None:
+    """The verdict of a model on the last day, by the same days as its standing."""
+    day = next((day for day in reversed(history.days) if day.day == last), None)
+    if day is None or day.status not in _RELIABILITY:
+        return None if day is None else day.word
+    word = word_of(*_steady_rates(history, last), 0, threshold)
+    if word not in (Word.CERTIFIED, Word.PASSES):
+        return worst([word, day.word] if day.word else [word])
+    # What proves the calls does not prove the other probes of the day.
+    return Word.PASSES if word is Word.CERTIFIED and day.word is not Word.CERTIFIED else word
+
+
+def _steady_rates(history: ModelHistory, last: str) -> tuple[Rate, Rate]:
+    """Calls made and results used on the days since the last proven change."""
     course = _Course(history)
     since = max((day for day in course.proven if day <= last), default="")
     days = [day for day in course.asked if since <= day.day <= last and day.status in _RELIABILITY][-WINDOW:]
-    rates = [sum((day.calling for day in days), Rate()), sum((day.handling for day in days), Rate())]
-    reached = all(reaches(rate.k, rate.n, threshold) for rate in rates if rate.n)
-    return DayStatus.WORKING if reached else DayStatus.UNRELIABLE
+    return sum((day.calling for day in days), Rate()), sum((day.handling for day in days), Rate())
 
 
 def _change(course: _Course, run_day: str, day_before: str | None, absent: ChangeKind) -> Change | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from statistics import median
 
 import msgspec
 
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, Rate, reaches
 from toolcert.core.values import Value
-from toolcert.core.verdict import Word
+from toolcert.core.verdict import Ability, Coverage, Word, decide
 from toolcert.history.observation import Observation, Shortcomings, Span
 
 
@@ -47,6 +48,8 @@ class Day(Value, gc=False):
     reason: str = ""
     run: str = ""
     """The last run of the day."""
+    word: Word | None = None
+    """The verdict of the day; None where the model was not tested."""
 
 
 class ModelHistory(Value):
@@ -59,6 +62,8 @@ class ModelHistory(Value):
     last_seen: str = ""
     standing: DayStatus | None = None
     """What the model is on the last day, by the days since its last proven change: one day of luck does not move it."""
+    word: Word | None = None
+    """The verdict by the same days; None where the model was not tested on the last one."""
 
     @property
     def measured(self) -> tuple[Day, ...]:
@@ -106,14 +111,16 @@ def _judged(
     days = []
     for day in history.days:
         found = shortcomings.get((history.endpoint, history.model, day.day))
-        days.append(_judged_day(day, found, threshold) if found and day.status is DayStatus.WORKING else day)
+        by_rate = day.status in (DayStatus.WORKING, DayStatus.UNRELIABLE)
+        days.append(_judged_day(day, found, threshold) if found and by_rate else day)
     return msgspec.structs.replace(history, days=tuple(days))
 
 
 def _judged_day(day: Day, found: Shortcomings, threshold: float) -> Day:
-    """A good day as the rule for verdicts sees it: with all probes, errors and coverage."""
+    """A day as the rule for verdicts sees it: with all probes, errors and coverage."""
     verdict = found.verdict(threshold)
-    if verdict.good:
+    day = msgspec.structs.replace(day, word=verdict.word)
+    if verdict.good or day.status is not DayStatus.WORKING:
         return day
     # Too little was measured to call the day good; it is no regression either.
     lost = verdict.word is Word.UNDECIDED and not verdict.coverage.enough
@@ -173,7 +180,17 @@ def _day(day: str, found: Sequence[Observation], threshold: float, *, worked: bo
         answer_p50=answer,
         reason=last.reason,
         run=last.run,
+        word=word_of(calling, handling, sum(one.unsupported for one in found), threshold),
     )
+
+
+@lru_cache(maxsize=4096)  # most days of a long history have the same counts
+def word_of(calling: Rate, handling: Rate, refused: int, threshold: float) -> Word:
+    """What the rule says of calls and the use of results alone."""
+    calls = Ability(name="calls", k=calling.k, n=calling.n, refused=refused, core=True)
+    use = Ability(name="results used", k=handling.k, n=handling.n, core=True)
+    measured = calling.n + refused
+    return decide([calls, use], coverage=Coverage(measured=measured, planned=measured), threshold=threshold).word
 
 
 def _status(calling: Rate, handling: Rate, threshold: float, *, worked: bool, refused: bool) -> DayStatus:

@@ -12,7 +12,7 @@ from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.values import Value
-from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes, standing
+from toolcert.history.changes import Change, Outage, latest_changes, outages, recent_changes, standing, verdict_now
 from toolcert.history.daily_status import DayStatus, ModelHistory, histories
 from toolcert.history.drift import BUDGET, DriftReport, find_drift
 from toolcert.history.last_good import AgainstLastGood, against_last_good
@@ -123,7 +123,9 @@ def overview(
     partial = _partial_days(store.runs(since=first))
     rest = store.shortcomings(models=names, since=first, until=last, probe=only)
     inside = [
-        msgspec.structs.replace(history, standing=standing(history, last, threshold))
+        msgspec.structs.replace(
+            history, standing=standing(history, last, threshold), word=verdict_now(history, last, threshold)
+        )
         for history in histories(found, first=first, last=last, threshold=threshold, spans=spans, shortcomings=rest)
     ]
     return Overview(

@@ -73,7 +73,7 @@ def _table(found: Overview, models: Sequence[ModelHistory], screen: Screen) -> I
     name = max(NAME, min(longest, width - beside - max(10, days)))
     size = size_for(days, max(10, width - name - beside))
     columns = len(stretches(models[0].days, size))
-    head = f"{fit('MODEL', name)}  {_dates(found, columns)}  {'NOW':<15} {'WORKING':>7}"
+    head = f"{fit('MODEL', name)}  {_dates(found, columns)}  {'NOW':<15} {'GOOD':>7}"
     yield Line(f"{head}  CALL s" if wide else head, "dim")
     for history in models:
         line = _line(found, history, size, glyphs, (name, max(columns, 10)))
@@ -99,7 +99,7 @@ def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, col
         line.append(_sign(one.status, glyphs), SIGNS[one.status][2])
     line.append(" " * (columns[1] - len(signs)))
     now = words.latest_status(history, found.last)
-    line.append(f"  {_sign(now, glyphs)} {words.WORDS[now]:<13}", SIGNS[now][2])
+    line.append(f"  {_sign(now, glyphs)} {words.latest_word(history, found.last):<13}", SIGNS[now][2])
     working = sum(day.status is DayStatus.WORKING for day in history.measured)
     return line.append(f" {f'{working}/{len(history.measured)}':>7}")
 
@@ -114,7 +114,7 @@ def _last_time(days: Sequence[Day]) -> float | None:
 
 def _legend(glyphs: Glyphs) -> Iterator[Line]:
     every = list(DayStatus)
-    for part in (every[:4], every[4:]):
+    for part in (every[:3], every[3:6], every[6:]):
         legend = Line("  ")
         for status in part:
             legend.append(_sign(status, glyphs), SIGNS[status][2])
@@ -173,19 +173,19 @@ def outages(found: Overview, screen: Screen) -> Iterator[Line]:
         yield Line(f"No outage {preposition} {words.window_text(found.first, found.last)}.")
         return
     glyphs = screen.glyphs
-    yield Line(f"{fit('MODEL', NAME)}  {'':<14} FROM        TO             DAYS", "dim")
+    yield Line(f"{fit('MODEL', NAME)}  {'':<17} FROM        TO             DAYS", "dim")
     for outage in found.outages:
         yield _outage(outage, found.last, glyphs)
         if outage.reason:
             yield from screen.prose(outage.reason, "dim", indent=2)
-    yield Line("  broken: it answers and does not call", "dim")
+    yield Line("  stopped calling: it answers and does not call", "dim")
     yield Line("  not measured: no answer to judge, which says nothing about the model", "dim")
 
 
 def _outage(outage: Outage, last: str, glyphs: Glyphs) -> Line:
     status = DayStatus.BROKEN if outage.broken else DayStatus.NOT_MEASURED
     line = Line(fit(words.short_name(outage.model), NAME) + "  ")
-    line.append(f"{_sign(status, glyphs)} {words.WORDS[status]:<12} ", SIGNS[status][2])
+    line.append(f"{_sign(status, glyphs)} {words.WORDS[status]:<15} ", SIGNS[status][2])
     end = outage.last if outage.over else "goes on" if outage.last == last else "not recovered"
     return line.append(f"{outage.first}  {end:<13}  {outage.days:>4}")
 

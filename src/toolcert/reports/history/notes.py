@@ -15,14 +15,14 @@ from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 from toolcert.history.drift import ChangePoint, Metric
 from toolcert.history.overview import Overview
 from toolcert.reports.display_text import plural, visible
-from toolcert.reports.history.phrases import chance, day_text, figures, level, ratio, short_name, span_text
+from toolcert.reports.history.phrases import WORDS, chance, day_text, figures, level, ratio, short_name, span_text
 
 MOST = 40
 """Most notes on a page; the tables below hold everything."""
 APART = 4
 """Smallest distance, in days, at which two note numbers do not overlap."""
 USUALLY = 0.3
-"""If a model is unreliable on a larger share of its days, one note covers all of them."""
+"""If a model is below the threshold on a larger share of its days, one note covers all of them."""
 
 
 class Note(Value):
@@ -93,7 +93,7 @@ def _broken(history: ModelHistory, outage: Outage) -> Note:
     text = f"No call in {plural(tries.n, 'try', 'tries')} on {plural(outage.days, 'day')}"
     text += f"; {figures(before)} the day before" if before else ""
     text += f", {figures(after)} on the first day back." if after else "; not tested since."
-    return _note(history, (DayStatus.BROKEN, "broken"), (outage.first, outage.last), text)
+    return _note(history, (DayStatus.BROKEN, WORDS[DayStatus.BROKEN]), (outage.first, outage.last), text)
 
 
 def _not_measured(outages: Sequence[Outage]) -> Iterator[Note]:
@@ -156,10 +156,10 @@ def _habits(history: ModelHistory, threshold: float) -> Iterator[Note]:
     if only:
         used = sum((day.handling for day in only), Rate())
         text = f"Calls on {plural(len(only), 'day')} and did not use a result once: {ratio(used)}."
-        yield _note(history, (DayStatus.CALLS_ONLY, "calls only"), (only[0].day, only[-1].day), text)
+        yield _note(history, (DayStatus.CALLS_ONLY, WORDS[DayStatus.CALLS_ONLY]), (only[0].day, only[-1].day), text)
     if weak and len(weak) > USUALLY * len(measured):
         text = f"Below {threshold:g} on {len(weak)} of {plural(len(measured), 'day')}; {_pooled(measured)} in all."
-        yield _note(history, (DayStatus.UNRELIABLE, "unreliable"), (weak[0].day, weak[-1].day), text)
+        yield _note(history, (DayStatus.UNRELIABLE, WORDS[DayStatus.UNRELIABLE]), (weak[0].day, weak[-1].day), text)
     elif weak:
         worst = min(weak, key=_lowest)
         more = f" The lowest of {plural(len(weak), 'day')} below {threshold:g}." if len(weak) > 1 else ""

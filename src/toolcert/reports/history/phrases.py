@@ -6,6 +6,7 @@ from datetime import date
 
 from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.core.statistics.rates import Rate
+from toolcert.core.verdict import Word
 from toolcert.history.changes import Change, ChangeKind
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory
 from toolcert.history.drift import SHORTEST_SIDE, ChangePoint, DriftReport, Metric
@@ -16,13 +17,14 @@ from toolcert.reports.display_text import count, percent, plural, seconds
 WORDS = {
     DayStatus.WORKING: "passes",
     DayStatus.PARTIAL: "partial",
-    DayStatus.UNRELIABLE: "unreliable",
-    DayStatus.CALLS_ONLY: "calls only",
-    DayStatus.BROKEN: "broken",
-    DayStatus.NOT_SUPPORTED: "never called",
+    DayStatus.UNRELIABLE: "below the threshold",
+    DayStatus.CALLS_ONLY: "results not used",
+    DayStatus.BROKEN: "stopped calling",
+    DayStatus.NOT_SUPPORTED: "does not call",
     DayStatus.NOT_MEASURED: "not measured",
     DayStatus.NOT_TESTED: "not tested",
 }
+"""What the sign of a day stands for; the verdict of a day is its word."""
 CHANGE_ROLES = {
     ChangeKind.NEWLY_BROKEN: "bad",
     ChangeKind.NEWLY_WORKING: "good",
@@ -71,6 +73,13 @@ def latest_status(history: ModelHistory, last: str) -> DayStatus:
     if history.standing is not None:
         return history.standing
     return next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
+
+
+def latest_word(history: ModelHistory, last: str) -> str:
+    """The verdict of a model on the last day with a run."""
+    day = next((day for day in reversed(history.days) if day.day == last), None)
+    word = history.word if day is None else history.word or day.word
+    return WORDS[DayStatus.NOT_TESTED] if word is None else word.text
 
 
 def ranked(found: Overview) -> list[ModelHistory]:
@@ -133,8 +142,9 @@ def unchanged(found: Overview) -> str:
 
 def standing_lines(found: Overview) -> list[str]:
     """How many models have each status, and which are certainly worse than before."""
-    now = [latest_status(history, found.last) for history in found.models]
-    counted = [(WORDS[status], now.count(status)) for status in DayStatus if status in now]
+    now = [latest_word(history, found.last) for history in found.models]
+    words = [*(word.text for word in Word), WORDS[DayStatus.NOT_TESTED]]
+    counted = [(word, now.count(word)) for word in words if word in now]
     lines = [f"{', '.join(f'{count(number)} {word}' for word, number in counted)}.".capitalize()]
     worse = [one for one in found.against_last_good if one.standing is Standing.WORSE]
     lines += [last_good_sentence(one) for one in worse[:2]]

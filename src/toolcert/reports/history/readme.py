@@ -53,13 +53,19 @@ def section(found: Overview, report: str, *, index: str = "", iterations: int | 
     models = [history for history in words.ranked(found) if words.ever_called(history)]
     rows = []
     for history in models:
-        status = words.latest_status(history, found.last)
         working = sum(day.status is DayStatus.WORKING for day in history.measured)
         last = history.measured[-1].call_p50 if history.measured else None
-        rows.append((escape(history.model), words.WORDS[status], f"{working}/{len(history.measured)}", seconds(last)))
+        rows.append(
+            (
+                escape(history.model),
+                words.latest_word(history, found.last),
+                f"{working}/{len(history.measured)}",
+                seconds(last),
+            )
+        )
     lines = [f"**{words.day_text(found.last, year=True)}.** {escape(words.headline(found))}", ""]
     if rows:
-        lines += [*table(("Model", "Status", ">Good days", ">Call, s"), rows), ""]
+        lines += [*table(("Model", "Verdict", ">Good days", ">Call, s"), rows), ""]
     lines += [f"[Full report]({_address(report)})", ""]
     if found.last_run_at is not None:
         lines.append(f"- **Last updated:** {datetime.fromtimestamp(found.last_run_at, UTC):%Y-%m-%d %H:%M:%S} UTC")

@@ -17,6 +17,7 @@ from toolcert.reports.history.phrases import (
     day_text,
     ever_called,
     latest_status,
+    latest_word,
     ranked,
     ratio,
     short_name,
@@ -112,7 +113,7 @@ def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note
     bars = stretches(history.days, size)
     measured = history.measured
     working = sum(day.status is DayStatus.WORKING for day in measured)
-    status = latest_status(history, found.last)
+    status, word = latest_status(history, found.last), latest_word(history, found.last)
     publisher, name = _parts(history)
     own = [note for note in notes if (history.endpoint, history.model) in note.targets]
     return TimelineRow(
@@ -123,9 +124,9 @@ def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note
         said=tuple(_said(bar) for bar in bars),
         runs=_runs(history, bars),
         endpoint=visible(history.endpoint),
-        summary=f"{name}: {working} of {plural(len(measured), 'measured day')} working, now {WORDS[status]}",
+        summary=f"{name}: {working} of {plural(len(measured), 'measured day')} good, now {word}",
         status=status,
-        word=WORDS[status],
+        word=word,
         working=working,
         measured=len(measured),
         rates=tuple(bar.calling.value for bar in bars),
@@ -212,7 +213,8 @@ def _trend(history: ModelHistory, found: Overview, notes: Sequence[Note]) -> Tre
     figure = "results used, of calls made, and call time" if handling else "calls made, and call time"
     name = visible(short_name(history.model))
     places = {day.day: place for place, day in enumerate(history.days)}
-    banded = [note for note in own if note.status is not DayStatus.CALLS_ONLY and note.word != "unreliable"][:3]
+    habits = (WORDS[DayStatus.CALLS_ONLY], WORDS[DayStatus.UNRELIABLE])
+    banded = [note for note in own if note.word not in habits][:3]
     return Trend(
         model=name,
         figure=figure,
