@@ -82,7 +82,7 @@ def test_a_run_killed_in_the_middle_is_resumed_on_another_machine(
     dataset: str, url: str, other_machine: dict[str, str], tmp_path: Path
 ) -> None:
     """Each row stands exactly once, and the summary equals that of a run that nobody killed."""
-    with Vendor(models=["faithful"], latency=0.08) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         process = started(words(dataset, vendor, url), url, ROWS // 10)
         process.kill()
         process.communicate()
@@ -105,7 +105,7 @@ def test_a_run_killed_in_the_middle_is_resumed_on_another_machine(
 
 
 def test_a_run_killed_in_the_middle_goes_on_at_once_on_its_own_machine(dataset: str, url: str) -> None:
-    with Vendor(models=["faithful"], latency=0.05) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         process = started(words(dataset, vendor, url), url, 10)
         process.kill()
         process.communicate()
@@ -120,7 +120,7 @@ def test_a_run_killed_in_the_middle_goes_on_at_once_on_its_own_machine(dataset: 
 def test_an_interrupted_run_is_uploaded_before_it_exits(
     number: signal.Signals, dataset: str, url: str, other_machine: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Vendor(models=["faithful"], latency=0.05) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         process = started(words(dataset, vendor, url), url, 10)
         process.send_signal(number)
         _, told = process.communicate(timeout=60)
@@ -156,16 +156,20 @@ def test_a_store_out_of_reach_delays_nothing_and_gets_all_later(
 
 
 def test_a_store_that_never_comes_back_ends_with_an_error_that_names_the_mirror(
-    dataset: str, url: str, door: Door
+    dataset: str, url: str, door: Door, tmp_path: Path
 ) -> None:
-    with Vendor(models=["faithful"], latency=0.1) as vendor:
-        process = started(words(dataset, vendor, url), url, 1)
+    said = tmp_path / "stderr"
+    with Vendor(models=["faithful"], latency=0.2) as vendor, said.open("w") as stderr:
+        process = started(words(dataset, vendor, url), url, 1, stderr)
         door.close()
         while len(vendor.requests) < ROWS:
             time.sleep(0.05)
-        time.sleep(1.5)
-        process.send_signal(signal.SIGTERM)  # nobody wants to wait for the whole minute
-        _, told = process.communicate(timeout=60)
+        while "Ctrl-C ends the wait" not in said.read_text():
+            assert process.poll() is None, said.read_text()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        told = said.read_text()
         assert process.returncode == 2, told
         found = re.search(
             rf"Error: \d+ bytes of the run are not in {url}: .*\nRemedy: The whole run is in (\S+);", told
@@ -180,7 +184,7 @@ def test_a_store_that_never_comes_back_ends_with_an_error_that_names_the_mirror(
 
 
 def test_a_writer_that_lost_its_lease_stops_its_run(dataset: str, url: str, other_machine: dict[str, str]) -> None:
-    with Vendor(models=["faithful"], latency=0.1) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         process = started(words(dataset, vendor, url), url, 10)
         process.send_signal(signal.SIGSTOP)  # a machine that sleeps
         age_lease(url)
@@ -286,7 +290,7 @@ def test_a_folder_of_runs_is_not_taken_for_a_run(dataset: str, url: str) -> None
 
 
 def test_a_run_that_is_written_elsewhere_is_listed_as_running(dataset: str, url: str, tmp_path: Path) -> None:
-    with Vendor(models=["faithful"], latency=0.1) as vendor, pytest.MonkeyPatch.context() as patch:
+    with Vendor(models=["faithful"], latency=0.2) as vendor, pytest.MonkeyPatch.context() as patch:
         process = started(words(dataset, vendor, f"{url}/x"), f"{url}/x", 10)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
         assert [entry.state for entry in list_runs(url)] == [RunState.RUNNING]

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,7 +17,7 @@ from toolcert.core.errors import InputError, OutputError, ToolcertWarning
 from toolcert.stores import lease as leases
 from toolcert.stores import upload as uploads
 from toolcert.stores.lease import LEASE, Lease, read_lease
-from toolcert.stores.mirror import mirror
+from toolcert.stores.mirror import fetch, mirror
 from toolcert.stores.object_store import ObjectStore
 from toolcert.stores.object_url import parse_url
 from toolcert.stores.upload import Upload
@@ -375,3 +376,22 @@ def test_a_line_longer_than_a_part_is_sent_whole(url: str, monkeypatch: pytest.M
     line = b"x" * 1001 + b"\n"
     begin(url, b"one\n" + line + b"two\n").finish()
     assert read(url) == b"one\n" + line + b"two\n"
+
+
+def test_the_lease_is_renewed_while_a_long_log_is_fetched(
+    url: str, machine: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(url, b"one\n").finish()
+    beats = []
+
+    def fetch_slowly(*given: Any, **named: Any) -> Any:
+        begun = time.monotonic()
+        while time.monotonic() < begun + 1:
+            beats.append(lease_at(url).beat)
+            time.sleep(0.1)
+        return fetch(*given, **named)
+
+    monkeypatch.setattr(uploads, "fetch", fetch_slowly)
+    machine("elsewhere")
+    begin(url).finish()
+    assert len(set(beats)) > 2

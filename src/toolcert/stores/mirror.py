@@ -35,7 +35,7 @@ _BEAT = ".beat"
 """In a mirror: when the lease was renewed last, as it was fetched; empty for a lease that was released."""
 _SYNC = ".sync"
 _BLOCK = 1 << 20
-_AT_ONCE = 8
+_AT_ONCE = 4
 _PATIENCE = 60.0
 _OF_WRITERS = re.compile(rf"{re.escape(LEASE)}$|\d{{6}}-[0-9a-f]{{8}}")
 _PLAIN = re.compile(r"[^\\:\0]+")

@@ -41,7 +41,7 @@ _SMALL = 1 << 20
 """Bytes of a file beside the log that is sent while it may still change."""
 _MANY_PARTS = 500
 """A finished log of more parts is sent again in large ones: readers fetch them one by one."""
-_LARGE_BYTES = 64 << 20
+_LARGE_BYTES = 16 << 20
 PATIENCE = 60.0
 """Seconds that a finished run waits for a store that does not answer."""
 
@@ -149,11 +149,13 @@ class Upload:
         except (StoreFault, Moved) as fault:
             self._lock.close()
             raise OutputError(f"cannot write to {self.url}: {fault}.", remedy=CHECK) from None
+        except LeaseLost:
+            self._lock.close()
+            raise self._lost() from None
         except BaseException:
             self._lock.close()
             raise
-        for work in (self._send_until_closed, self._beat):
-            threading.Thread(target=work, name=f"toolcert-{work.__name__}", daemon=True).start()
+        threading.Thread(target=self._send_until_closed, name="toolcert-upload", daemon=True).start()
 
     def check(self, _event: object = None) -> None:
         """Raise where this writer has lost its lease or cannot go on; a handler of events."""
@@ -195,6 +197,7 @@ class Upload:
         mark = self.folder / HOLDER
         gone = mark.read_text("ascii", "replace") if mark.exists() else None
         self._lease, before = take_lease(self._store, gone)
+        threading.Thread(target=self._beat, name="toolcert-lease", daemon=True).start()
         *closed, self._series = self._lease.series
         try:
             if before is None and gone is None:
@@ -206,6 +209,7 @@ class Upload:
             self._go_on(closed)
             replace_file(mark, self._lease.holder.encode())
         except BaseException:
+            self._done.set()
             with suppress(StoreFault, LeaseLost):
                 self._lease.renew(released=True)
             raise
@@ -227,10 +231,13 @@ class Upload:
             if self._try(self._send) and self._fault is not None:
                 self._fault = None
                 self._tell(f"{self.url} answers again.")
-        end = time.monotonic() + self._patience
+        end, told = time.monotonic() + self._patience, False
         while not self._try(self._send_rest) and self._error is None:
             if time.monotonic() > end or self._abandoned.wait(1.0):
                 break
+            if not told:
+                self._tell(f"waiting up to {self._patience:.0f} seconds for {self.url}; Ctrl-C ends the wait.")
+                told = True
         self._done.set()
 
     def _try(self, work: Callable[[], None]) -> bool:
@@ -243,15 +250,18 @@ class Upload:
             self._fault = fault
             return False
         except LeaseLost:
-            self._error = OutputError(
-                f"another toolcert has taken over {self.url}, because this one did not renew its lease in time.",
-                remedy=f"What this one measured is in {self.folder}; the other asks what did not reach the store.",
-            )
+            self._error = self._lost()
             return False
         except Exception as error:  # noqa: BLE001 - not hidden: `check` and `finish` raise it
             self._error = error
             return False
         return True
+
+    def _lost(self) -> OutputError:
+        return OutputError(
+            f"another toolcert has taken over {self.url}, because this one did not renew its lease in time.",
+            remedy=f"What this one measured is in {self.folder}; the other asks what did not reach the store.",
+        )
 
     def _send(self, *, last: bool = False, most: int | None = None) -> None:
         """Send what is new."""

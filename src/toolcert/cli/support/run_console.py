@@ -6,15 +6,16 @@ import contextlib
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from toolcert.cli.support.exit import echo, warn
 from toolcert.core.cases import SkipKind
-from toolcert.core.errors import ISSUES, ExitCode, GateError, NothingMeasuredError, UsageError
+from toolcert.core.errors import ISSUES, ExitCode, GateError, NothingMeasuredError, ToolcertWarning, UsageError
 from toolcert.core.events import CaseFinished, Event, RunStarted
 from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
@@ -95,10 +96,18 @@ class RunConsole:
             # Not earlier: a display that is drawn would hide the question before many requests.
             title = f"{self._title(event.manifest)}  run {event.manifest.run}"
             self._display = self._stack.enter_context(progress(title, extra=self._extra))
+            self._stack.callback(setattr, warnings, "showwarning", warnings.showwarning)
+            warnings.showwarning = self._show_warning
         if self._display is not None:
             self._display(event)
             if isinstance(event, CaseFinished) and event.record.skip is SkipKind.OUTAGE:
                 self._tell_once(event.record.reason)
+
+    def _show_warning(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        """Write warnings of the library above the display, not into it; some come from other threads."""
+        if self._display is not None and issubclass(category, ToolcertWarning):
+            with contextlib.suppress(OSError):
+                self._display.say(f"Warning: {message}")
 
     def _tell_once(self, reason: str) -> None:
         """Say at once, not only in the result, that an endpoint or a model is not asked any more."""
