@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ from toolcert.core.errors import UsageError
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.location import locate_run
 from toolcert.runs.union import Union
+from toolcert.stores.object_url import is_url
 from toolcert.verification.run.job import VerifyRun
 from toolcert.verification.summary.tally import Tally, summary_of
 
@@ -33,17 +33,16 @@ def merge(
     if not runs:
         raise UsageError("no run to merge.", remedy="Name the folders of all shards.")
 
-    async def merged() -> VerifyRun | ProbeRun:
-        async with run_place(os.fspath(output)) as (folder, _):
-            return _merge(
-                [locate_run(run) for run in runs],
-                Path(folder or ""),
-                allow_gaps=allow_gaps,
-                fresh=fresh,
-                prices=prices or {},
-            )
+    def merged(folder: str | Path) -> VerifyRun | ProbeRun:
+        found = [locate_run(run) for run in runs]
+        return _merge(found, Path(folder), allow_gaps=allow_gaps, fresh=fresh, prices=prices or {})
 
-    return wait_for(merged())
+    async def uploaded() -> VerifyRun | ProbeRun:
+        async with run_place(str(output)) as (folder, _):
+            return merged(folder or output)
+
+    # Without a loop where none is needed: it would hold back Ctrl-C until all is merged.
+    return wait_for(uploaded()) if is_url(output) else merged(output)
 
 
 def _merge(
