@@ -21,6 +21,7 @@ from support.comparison_runs import Row, write_run
 from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import Comparison
+from toolcert.core.findings import Severity
 from toolcert.reports.compare import html as compare_page
 from toolcert.reports.display_text import visible
 from toolcert.reports.formats import Extras, Section, render
@@ -163,6 +164,14 @@ def test_a_run_that_fails_everywhere_stays_under_three_megabytes(
     assert 'id="row-599"' not in page
     assert re.search("The first 400 of them, [0-9]+ with request and answer", page)
     assert f"toolcert view {run}" in page
+
+
+def test_a_code_that_is_an_error_here_and_harmless_there_has_two_addresses(verify_run: Path) -> None:
+    summary = summarise(verify_run)
+    harmless = structs.replace(summary.vendor[0], severity=Severity.WARNING)
+    page = Page(str(render("verify", "html", structs.replace(summary, vendor=(*summary.vendor, harmless)))))
+    assert max(page.ids.values()) == 1
+    assert f"f-{harmless.code}-warning" in page.ids
 
 
 def test_lost_calls_are_counted_for_their_tool(verify_run: Path) -> None:

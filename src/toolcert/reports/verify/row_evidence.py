@@ -146,6 +146,8 @@ class FindingView(Value):
     """One kind of finding."""
 
     code: str
+    anchor: str
+    """A code that is an error in some rows and harmless in others has two entries, and each an address."""
     severity: str
     tone: str
     title: str
@@ -177,14 +179,16 @@ def finding_views(summary: VerifySummary, rows: Iterable[RowView]) -> tuple[Find
         for code in row.codes:
             listed.setdefault(code, set()).add(row.index)
     longest = max((line.rows for line in summary.vendor), default=1)
-    return tuple(_view(line, longest, listed) for line in summary.vendor)
+    first = {line.code: line for line in reversed(summary.vendor)}
+    return tuple(_view(line, longest, listed, first=first[line.code] is line) for line in summary.vendor)
 
 
-def _view(line: FindingLine, longest: int, listed: Mapping[str, set[int]]) -> FindingView:
+def _view(line: FindingLine, longest: int, listed: Mapping[str, set[int]], *, first: bool) -> FindingView:
     kind = kind_of(line.code)
     on_page = listed.get(line.code, set())
     return FindingView(
         code=line.code,
+        anchor=line.code if first else f"{line.code}-{line.severity.value}",
         severity=line.severity.value,
         tone=TONES[line.severity],
         title=full_title(line.code, line.title),
