@@ -20,9 +20,8 @@ from toolcert.simulate import Vendor
 LIMITS = {"fault:load.crosstalk": 500, "fault:load.corruption": 1500, "faithful": 1500}
 LATENCY = "0.02~0.5"
 """Seconds, with a tail: some answers take several times as long."""
-QUEUEING = {"faithful": 0.02}
-"""Seconds that each other request in flight adds, as on a server that computes them together. Vendors with a fault
-take 0.05 s: then 16 requests stay in flight at the vendor, however busy this machine is."""
+QUEUEING = 0.02
+"""Seconds that each other request in flight adds, as on a server that computes them together."""
 
 
 class FirstFound:
@@ -45,7 +44,7 @@ def ask(model: str, seed: int) -> tuple[int | None, tuple[str, ...], int]:
     """After how many requests something was found, what the summary says, and the requests without an answer."""
     watch = FirstFound()
     with (
-        Vendor(models=[model], latency=LATENCY, queueing=QUEUEING.get(model, 0.05), seed=seed) as vendor,
+        Vendor(models=[model], latency=LATENCY, queueing=QUEUEING, seed=seed) as vendor,
         tempfile.TemporaryDirectory() as folder,
     ):
         if model == "faithful":

@@ -190,6 +190,8 @@ class Backend:
         self.peak = 0
         """The highest number of requests handled at the same time."""
         self._in_flight = 0
+        self._since_idle = 0
+        """The most requests handled at the same time since there was none."""
         self._crowds: dict[Crowd, JsonObject] = {}
         """Of each request that waits for its answer, with its body."""
         self._latency = latency
@@ -204,6 +206,7 @@ class Backend:
         """Count a request as being handled while the context lasts."""
         self._in_flight += 1
         self.peak = max(self.peak, self._in_flight)
+        self._since_idle = max(self._since_idle if self._in_flight > 1 else 0, self._in_flight)
         try:
             yield
         finally:
@@ -251,12 +254,12 @@ class Backend:
         crowd.neighbour = next(reversed(self._crowds.values()), None)
         self._crowds[crowd] = body
         for one in self._crowds:
-            one.most = max(one.most, self._in_flight)
             if one is not crowd:
                 one.neighbour = body
         try:
             yield crowd
         finally:
+            crowd.most = self._since_idle
             del self._crowds[crowd]
 
     def _limits(self, model: str) -> Disruption | None:

@@ -15,10 +15,11 @@ from toolcert.core.values import JsonObject, Value
 
 
 class Crowd:
-    """The company of a request at the vendor: how many were in flight while it was, and what one other asked."""
+    """The company of a request at the vendor: how many there were, and what one of them asked."""
 
     def __init__(self) -> None:
         self.most = 1
+        """Requests in flight at once since the vendor was last idle: a batch that grew does not shrink at once."""
         self.neighbour: JsonObject | None = None
 
 

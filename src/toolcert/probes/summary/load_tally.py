@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.findings import INTERNAL
 from toolcert.core.records import LoadFacts, LoadPhase, Record
-from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.quantiles import LARGEST, Quantiles
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.sequential import PairedTest
 from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
@@ -43,6 +43,12 @@ def capping(code: str, number: int, of: int) -> CappingFinding:
     )
 
 
+def _seconds(record: Record) -> float | None:
+    """How long the answer took; None where the log names a time that no answer can take."""
+    seconds = sum(record.probe.seconds) if record.probe is not None else 0.0
+    return seconds if 0 < seconds < LARGEST else None
+
+
 class Answer:
     """What a pair needs to know of one answer; a small object, because there are thousands."""
 
@@ -52,7 +58,7 @@ class Answer:
         self.case = record.case
         self.outcome = record.outcome
         self.crosstalk = CROSSTALK in record.codes
-        self.seconds = sum(record.probe.seconds) if record.probe is not None and record.probe.seconds else None
+        self.seconds = _seconds(record)
 
 
 class LevelTally:
@@ -84,10 +90,10 @@ class LevelTally:
         if record.probe is not None:
             self.requests += record.probe.requests
             self.retried += record.probe.retried
-            seconds = sum(record.probe.seconds)
-            if record.probe.first_token is not None:
-                self._first_token.add(max(0.0, record.probe.first_token))
-            if seconds > 0:
+            seconds = _seconds(record)
+            if (first := record.probe.first_token) is not None and 0 <= first < LARGEST:
+                self._first_token.add(first)
+            if seconds is not None:
                 self._call.add(seconds)
                 add_speed(self._speed, record.probe.tokens_out, seconds)
                 self._note_time(facts.began, record.at, seconds)
@@ -232,8 +238,7 @@ class LoadTally:
         self._held_until = max(before, record.at)
         self.held += min(self._held_until - before, _LONGEST_GAP)
         if record.outcome.measured:
-            seconds = sum(record.probe.seconds) if record.probe is not None else None
-            self.hold.append((record.at, record.outcome is Outcome.PASSED, seconds or None))
+            self.hold.append((record.at, record.outcome is Outcome.PASSED, _seconds(record)))
 
     @property
     def measured_pairs(self) -> int:
