@@ -162,6 +162,10 @@ def test_a_lease_that_is_not_renewed_is_taken_over_and_the_zombie_is_fenced(
     wait_until(lambda: zombie._error)
     with pytest.raises(OutputError, match="another toolcert has taken over"):
         zombie.check()
+    sent = zombie._log.number
+    append(zombie, b"more\n")
+    time.sleep(0.5)
+    assert zombie._log.number == sent, "it writes no more"
     with pytest.raises(OutputError, match="another toolcert has taken over"):
         zombie.finish()
     heir.finish()
@@ -395,3 +399,15 @@ def test_the_lease_is_renewed_while_a_long_log_is_fetched(
     machine("elsewhere")
     begin(url).finish()
     assert len(set(beats)) > 2
+
+
+def test_what_was_noted_beside_a_run_outlives_the_run_in_the_store(url: str) -> None:
+    begin(url, b"one\n").finish()
+    notes = mirror(url, LOG) / "marks.jsonl"
+    notes.write_text("mine")
+    store = ObjectStore(parse_url(url))
+    store.delete(stored.name for stored in store.entries(""))
+    with pytest.raises(InputError, match="there is no run at"):
+        mirror(url, LOG)
+    assert not mirror(url, LOG, may_miss=True).exists()
+    assert notes.read_text() == "mine"

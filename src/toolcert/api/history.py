@@ -12,7 +12,7 @@ from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
-from toolcert.runs.location import locate_run
+from toolcert.runs.location import locate_run, run_name
 from toolcert.runs.reader import read_manifest
 
 
@@ -21,7 +21,7 @@ def add_run(folder: Path | str, history: str, *, day: str | None = None) -> Prob
     folder = locate_run(folder)
     manifest = read_manifest(folder)
     if manifest.job != "probe":
-        raise InputError(f"{folder} is a {manifest.job} run; the history keeps probe runs.")
+        raise InputError(f"{run_name(folder)} is a {manifest.job} run; the history keeps probe runs.")
     summary = summarise_run(folder)
     add_summary(summary, history, day=day and day_that_came(day))
     return summary

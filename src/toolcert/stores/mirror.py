@@ -73,7 +73,7 @@ def origin_of(folder: str | PathLike[str]) -> str:
 def mirror(name: str | PathLike[str], log: str, *, may_miss: bool = False) -> Path:
     """The local copy of the folder or file at a URL, brought up to date; `log` is the file of the folder that grows.
 
-    With `may_miss` there may be nothing at the URL: then the folder is empty.
+    With `may_miss` there may be nothing at the URL: then the folder is not there.
     """
     url = parse_url(name)
     store, folder = ObjectStore(url), mirror_folder(url)
@@ -116,10 +116,10 @@ def files_below(name: str, file: str) -> dict[str, bytes]:
 def _without_lease(store: ObjectStore, folder: Path, log: str, *, may_miss: bool) -> Path:
     """A run folder that was copied to the store as it is, or a single file."""
     with sync_lock(folder):
-        if not (folder / HOLDER).exists():
-            empty(folder)  # a copy of what was deleted in the store
-        if fetch_plain(store, folder, log) or may_miss:
+        if fetch_plain(store, folder, log):
             return folder
+        if may_miss:
+            return folder / ".nothing"  # the folder may be a copy of what was deleted in the store
         file = folder / store.url.key.rpartition("/")[2].lstrip(".")
         draft = folder / f".{file.name}.{os.urandom(6).hex()}"
         try:

@@ -135,6 +135,8 @@ class Upload:
         self._files: dict[str, tuple[int, int, int]] = {}
         """Each file that was sent, as it was then."""
         self._tags: dict[str, str] = {}
+        self._complete = False
+        """Whether all is in the store and the lease is released."""
         self._fault: StoreFault | None = None
         self._error: BaseException | None = None
         self._closing, self._done, self._abandoned = threading.Event(), threading.Event(), threading.Event()
@@ -175,7 +177,7 @@ class Upload:
         self._log.close()
         self._lock.close()
         self.check()
-        if self._fault is not None or not self._done.is_set():
+        if not self._complete:
             reason = self._fault or "it was interrupted"
             raise OutputError(
                 f"{self._log.left} bytes of the run are not in {self.url}: {reason}.",
@@ -228,11 +230,11 @@ class Upload:
 
     def _send_until_closed(self) -> None:
         while not self._closing.wait(UPLOAD_SECONDS):
-            if self._try(self._send) and self._fault is not None:
+            if self._error is None and self._try(self._send) and self._fault is not None:
                 self._fault = None
                 self._tell(f"{self.url} answers again.")
         end, told = time.monotonic() + self._patience, False
-        while not self._try(self._send_rest) and self._error is None:
+        while self._error is None and not self._try(self._send_rest):
             if time.monotonic() > end or self._abandoned.wait(1.0):
                 break
             if not told:
@@ -291,7 +293,7 @@ class Upload:
             self._lease.renew(released=True)
         write_tags(self.folder, self._tags)
         (self.folder / HOLDER).unlink(missing_ok=True)
-        self._fault = None
+        self._complete = True
 
     def _begin_edition(self) -> None:
         """Send the log from its beginning; until all of it is there, readers see the one before."""

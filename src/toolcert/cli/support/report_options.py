@@ -78,9 +78,11 @@ def print_page_path(page: str | None) -> None:
 
 def _with_remedy(failed: Mapping[str, OutputError], run: str) -> OutputError:
     """One error for all reports that failed, with the command that writes them again from the run."""
+    from toolcert.runs.location import run_name
+
     first = next(iter(failed.values()))
     options = " ".join(f"--{name} FILE" for name in failed)
-    again = f" `toolcert report {run} {options}` writes it again from the run." if run else ""
+    again = f" `toolcert report {run_name(run)} {options}` writes it again from the run." if run else ""
     return OutputError("\n".join(error.message for error in failed.values()), remedy=first.remedy + again)
 
 
