@@ -33,28 +33,29 @@ def page_size(*texts: str) -> int:
 def pretty(value: Any, longest: int = LONGEST) -> str:
     """JSON for people, cut where it is long."""
     text = msgspec.json.format(msgspec.json.encode(well_formed_throughout(value)), indent=2).decode("utf-8", "replace")
-    return cut_text("\n".join(visible(line) for line in text.split("\n")), longest)
+    return cut_text(text, longest)
 
 
 def cut_text(text: str, longest: int = LONGEST) -> str:
-    """The beginning of a text, and how much follows."""
+    """The beginning of a text made visible, and how much follows; fast on texts of any length."""
+    shown = visible_lines(text[:longest])
     if len(text) <= longest:
-        return text
-    return f"{text[:longest]}\n… {plural(len(text) - longest, 'character')} more: {_ELSEWHERE}"
+        return shown
+    return f"{shown}\n… {plural(len(text) - longest, 'character')} more: {_ELSEWHERE}"
 
 
 def answer_text(exchange: Exchange, kept: Reply | None) -> str:
     """What came: as JSON, assembled where it was a stream, or the fault."""
     if exchange.fault is not None:
         status = "" if exchange.fault.status is None else f"HTTP {exchange.fault.status}: "
-        return cut_text(visible(f"{status}{exchange.fault.message}"))
+        return cut_text(f"{status}{exchange.fault.message}")
     if exchange.cut is not None:
-        return cut_text(visible(exchange.payload[:2000].decode("utf-8", "replace")))
+        return cut_text(exchange.payload[:2000].decode("utf-8", "replace"))
     if not exchange.event_stream and exchange.payload:
         try:
             return pretty(msgspec.json.decode(exchange.payload))
         except NOT_JSON:
-            return cut_text(visible(exchange.payload.decode("utf-8", "replace")))
+            return cut_text(exchange.payload.decode("utf-8", "replace"))
     return pretty(_assembled(kept or read_reply(exchange)))
 
 
@@ -143,7 +144,7 @@ def _words(content: Any) -> str:
     if content is None:
         return ""
     if isinstance(content, str):
-        return cut_text(visible_lines(content), LONGEST_MESSAGE)
+        return cut_text(content, LONGEST_MESSAGE)
     return pretty(content, LONGEST_MESSAGE)
 
 
@@ -152,8 +153,8 @@ def _call(name: Any, arguments: Any) -> tuple[str, str]:
     try:
         text = pretty(msgspec.json.decode(text), LONGEST_MESSAGE)
     except NOT_JSON:
-        text = cut_text(visible(text), LONGEST_MESSAGE)
-    return shorten(visible(str(name)), 80), text
+        text = cut_text(text, LONGEST_MESSAGE)
+    return shorten(visible(str(name)[:LONGEST_MESSAGE]), 80), text
 
 
 def _asked(exchange: Exchange) -> str:
@@ -165,8 +166,12 @@ def _asked(exchange: Exchange) -> str:
     asked = [
         name for name in ("tool_choice", "response_format", "stream") if body.get(name) not in (None, False, "auto")
     ]
-    parts += [f"{name} {pretty(body[name], 160)}" for name in asked]
+    parts += [f"{name} {_compact(body[name])}" for name in asked]
     return shorten(visible("; ".join(parts)), 240)
+
+
+def _compact(value: Any) -> str:
+    return msgspec.json.encode(well_formed_throughout(value))[:400].decode("utf-8", "replace").strip('"')
 
 
 def _answer(exchange: Exchange, kept: Reply | None) -> Said:

@@ -23,7 +23,7 @@ document.querySelectorAll("form[data-scope]").forEach((form) => {
     concerned.forEach((element) => element.classList.toggle("away", !fields.every((name) => fits(element, name, wanted[name]))));
     const shown = counted.filter((element) => !element.classList.contains("away")).length;
     form.querySelector("output").textContent = `${shown} of ${counted.length} ${form.dataset.noun}`;
-    scope.querySelectorAll(".none").forEach((note) => note.classList.toggle("shown", shown === 0));
+    form.closest("section").querySelectorAll(".none").forEach((note) => note.classList.toggle("shown", shown === 0));
     scope.dispatchEvent(new CustomEvent("filtered"));
   };
   const recall = () => fields.forEach((name) => {
