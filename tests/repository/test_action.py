@@ -70,3 +70,17 @@ def test_the_verdict_is_an_output_of_the_step(tmp_path: Path, asked: str) -> Non
         done = run_step(arguments, tmp_path, script=real)
     assert done.returncode == 1, done.stderr
     assert (tmp_path / "outputs").read_text() == "verdict=partial\n"
+
+
+@pytest.mark.heavy
+def test_the_change_between_two_runs_is_an_output_and_a_summary(tmp_path: Path) -> None:
+    real = f'#!/bin/sh\nexec "{sys.executable}" -m toolcert "$@"\n'
+    with Vendor(models=["faithful", "text-caller"]) as vendor:
+        for model in ("faithful", "text-caller"):
+            run_step(f"probe {vendor.url} --suite quick -m {model} -n 5 --output {model}", tmp_path, script=real)
+    (tmp_path / "outputs").unlink()
+    (tmp_path / "summary.md").unlink()
+    done = run_step("diff faithful text-caller --fail-on worse", tmp_path, script=real)
+    assert done.returncode == 1, done.stderr
+    assert (tmp_path / "outputs").read_text() == "verdict=worse\n"
+    assert "Worse: text-caller" in (tmp_path / "summary.md").read_text()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 
-from toolcert.core.errors import InputError, UsageError
+from toolcert.core.errors import UsageError
 from toolcert.difference.diff import MOST_CASES, diff_runs
 from toolcert.difference.run_difference import ALPHA, RunDifference
-from toolcert.runs.marks import Mark, read_marks
+from toolcert.runs.marks import known_marks
 
 
 def diff(
@@ -26,12 +25,3 @@ def diff(
         raise UsageError("one run has no difference.", remedy="Name two or more: the earlier one first.")
     marks = known_marks(known)
     return tuple(diff_runs(before, one, alpha=alpha / len(after), known=marks, cases=cases) for one in after)
-
-
-def known_marks(path: str | PathLike[str] | None) -> list[Mark]:
-    """The marks of a file that the user names, which must be there."""
-    if path is None:
-        return []
-    if not Path(path).is_file():
-        raise InputError(f"there is no file of marks {path}.", remedy="`toolcert mark` writes marks.jsonl into a run.")
-    return read_marks(Path(path))

@@ -12,6 +12,7 @@ from toolcert.api.run_place import run_place
 from toolcert.core.errors import UsageError
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.location import locate_run
+from toolcert.runs.marks import Mark, MarkTally, known_marks
 from toolcert.runs.union import Union
 from toolcert.stores.object_url import is_url
 from toolcert.verification.run.job import VerifyRun
@@ -24,6 +25,7 @@ def merge(
     allow_gaps: bool = False,
     fresh: bool = False,
     prices: Mapping[str, tuple[float, float]] | None = None,
+    known: str | Path | None = None,
 ) -> VerifyRun | ProbeRun:
     """Join the runs of shards, or merges of some of them, into the run that one machine would have written.
 
@@ -32,10 +34,11 @@ def merge(
     """
     if not runs:
         raise UsageError("no run to merge.", remedy="Name the folders of all shards.")
+    marks = known_marks(known)
 
     def merged(folder: str | Path) -> VerifyRun | ProbeRun:
         found = [locate_run(run) for run in runs]
-        return _merge(found, Path(folder), allow_gaps=allow_gaps, fresh=fresh, prices=prices or {})
+        return _merge(found, Path(folder), allow_gaps=allow_gaps, fresh=fresh, prices=prices or {}, known=marks)
 
     async def uploaded() -> VerifyRun | ProbeRun:
         async with run_place(str(output)) as (folder, _):
@@ -46,12 +49,18 @@ def merge(
 
 
 def _merge(
-    runs: Sequence[Path], folder: Path, *, allow_gaps: bool, fresh: bool, prices: Mapping[str, tuple[float, float]]
+    runs: Sequence[Path],
+    folder: Path,
+    *,
+    allow_gaps: bool,
+    fresh: bool,
+    prices: Mapping[str, tuple[float, float]],
+    known: Sequence[Mark],
 ) -> VerifyRun | ProbeRun:
     with closing(Union(runs, allow_gaps=allow_gaps)) as union:
         if union.manifest.job == "verify":
-            tally = Tally()
+            tally = Tally(MarkTally(known=known))
             union.write(folder, fresh=fresh, observe=tally.add_line)
             return VerifyRun(folder=str(folder), summary=summary_of(tally, union.manifest))
         union.write(folder, fresh=fresh)
-    return ProbeRun(folder=str(folder), summary=summarise_run(folder, prices), not_dealt=union.not_dealt)
+    return ProbeRun(folder=str(folder), summary=summarise_run(folder, prices, known), not_dealt=union.not_dealt)

@@ -36,6 +36,7 @@ from toolcert.probes.summary.load_tally import LoadTally
 from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.encoding import Keep
+from toolcert.runs.marks import known_marks
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
 from toolcert.runs.reader import RunReader, is_run, read_manifest, settled
 from toolcert.runs.resume import resume, start_afresh
@@ -67,6 +68,8 @@ class ProbeOptions(KeywordOptions):
     pairs: int = PAIRS
     shard: str | None = None
     """As in `2/8`: only this share of the models."""
+    known: str | None = None
+    """A file of marks: what it calls known or wrong has no say in the verdict."""
     output: str | None = None
     fresh: bool = False
     keep: Keep = Keep.RAW
@@ -138,6 +141,7 @@ class ProbeJob:
         second_looks: bool = True,
     ) -> None:
         self.options = options
+        self._known = known_marks(options.known)
         self.left_out = dict(left_out or {})
         """Endpoints that gave no list of models, with the reason."""
         self.models = models if options.shard is None else dealt(models, Shard.parse(options.shard))
@@ -198,7 +202,7 @@ class ProbeJob:
             writer.close()
         return ProbeRun(
             folder=str(self.folder),
-            summary=summarise_run(self.folder, self.options.prices),
+            summary=summarise_run(self.folder, self.options.prices, self._known),
             interrupted=finished.interrupted,
         )
 

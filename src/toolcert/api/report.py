@@ -14,7 +14,7 @@ from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.runs.location import locate_run
-from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark
+from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark, known_marks
 from toolcert.runs.reader import RunReader, read_manifest
 from toolcert.verification.older_results import is_older_results
 from toolcert.verification.rejudgement import rejudge
@@ -31,16 +31,24 @@ class LoadedRun(Value):
     summary: ProbeSummary | VerifySummary | LoadSummary
 
 
-def load_run(run: str | Path, *, prices: Mapping[str, tuple[float, float]] | None = None) -> LoadedRun:
-    """Read a run folder (or `latest`), or a results.jsonl of the older verifiers."""
-    path = locate_run(run)
+def load_run(
+    run: str | Path,
+    *,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    known: str | PathLike[str] | None = None,
+) -> LoadedRun:
+    """Read a run folder (or `latest`), or a results.jsonl of the older verifiers.
+
+    What a mark in the file `known` excuses has no say in the verdict.
+    """
+    path, marks = locate_run(run), known_marks(known)
     if is_older_results(path):
         return LoadedRun(folder=str(path), job="verify", summary=rejudge(path).summary)
     job = read_manifest(path).job
     if job == "probe":
-        return LoadedRun(folder=str(path), job=job, summary=summarise_run(path, prices))
+        return LoadedRun(folder=str(path), job=job, summary=summarise_run(path, prices, marks))
     if job == "verify":
-        return LoadedRun(folder=str(path), job=job, summary=summarise(path))
+        return LoadedRun(folder=str(path), job=job, summary=summarise(path, marks))
     if job == "load":
         return LoadedRun(folder=str(path), job=job, summary=summarise_load(path))
     raise InputError(f"{path} is a run of kind {job!r}, which this version does not know.", remedy="Update toolcert.")

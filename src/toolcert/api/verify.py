@@ -22,6 +22,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.engine.ray_cluster import open_pool
 from toolcert.engine.ray_engine import WorkerPool
 from toolcert.runs.location import locate_run
+from toolcert.runs.marks import known_marks
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
 from toolcert.verification.dataset.source import Source
 from toolcert.verification.run.job import VerifyJob, VerifyRun
@@ -98,7 +99,11 @@ def verify(
 
 
 def judge_again(
-    run: str | Path, rules: Rules, threshold: float | None = None, adapter: str | None = None
+    run: str | Path,
+    rules: Rules,
+    threshold: float | None = None,
+    adapter: str | None = None,
+    known: str | Path | None = None,
 ) -> Rejudgement:
     """Judge a finished run, or a results file of the older verifiers, by these rules; nothing is sent.
 
@@ -106,7 +111,7 @@ def judge_again(
     """
     from toolcert.verification.rejudgement import rejudge
 
-    return rejudge(locate_run(run), rules, threshold, adapter)
+    return rejudge(locate_run(run), rules, threshold, adapter, known_marks(known))
 
 
 async def replay_async(

@@ -48,6 +48,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "view": Entry(
             "toolcert.cli.commands.view:view", "Look at runs in the browser: live, searchable, case by case."
         ),
+        "mark": Entry("toolcert.cli.commands.mark:mark", "Mark a case of a run as known, or its finding as wrong."),
         "dataset": Entry("toolcert.cli.commands.dataset:dataset", "Check or describe a dataset of requests."),
         "history": Entry(
             "toolcert.cli.commands.history:history", "What was measured before, what changed, what drifts."

@@ -139,6 +139,8 @@ class Verdict(Value):
     threshold: float = PROBE_THRESHOLD
     runs_to_certify: int | None = None
     """How many passing runs of each ability would certify; None where runs are not what is missing."""
+    known: int = 0
+    """Cases that had no say because the user marked what is wrong with them as known."""
     caps: tuple[str, ...] = ()
     """Codes of the reproduced errors that keep the verdict from being better."""
 
@@ -165,6 +167,7 @@ def decide(
     threshold: float = PROBE_THRESHOLD,
     rules: Sequence[Rule] | None = None,
     allow: Sequence[str] = (),
+    known: int = 0,
 ) -> Verdict:
     """Judge one model by what was measured; findings and abilities that the user allows to fail do not decide."""
     rules = RULES if rules is None else rules
@@ -175,7 +178,8 @@ def decide(
     word, reason = _conclude(evidence, rules)
     return Verdict(
         word=word,
-        reason=reason,
+        reason=reason + known_words(known),
+        known=known,
         exemptions=tuple(evidence.exemptions()),
         coverage=coverage,
         weakest=evidence.weakest.name if evidence.weakest else "",
@@ -183,6 +187,11 @@ def decide(
         runs_to_certify=runs_needed(threshold) if word is Word.PASSES and threshold < 1 else None,
         caps=tuple(fault.code for fault in faults),
     )
+
+
+def known_words(known: int) -> str:
+    """What a reason ends with where marks keep cases from having a say."""
+    return f"; {known} known {'case' if known == 1 else 'cases'} left out" if known else ""
 
 
 def can_cap(code: str, severity: Severity) -> bool:

@@ -161,7 +161,7 @@ class _ProbeCases:
     """The models of a probe run."""
 
     def __init__(self, reader: CaseReader) -> None:
-        summary = summarise_run(reader.folder)
+        summary = summarise_run(reader.folder, known=reader.marks.marks)
         self.models = {
             (model.endpoint, model.model): _ProbeModel(reader, model, summary.iterations)
             for model in summary.models
@@ -372,7 +372,7 @@ def verify_evidence(before: CaseReader, after: CaseReader, cases: int) -> ModelE
         counts.excuse(seen)
         if key in old:
             counts.add(_unpacked(old[key]), _unpacked(packed))
-    first, second = summarise(before.folder), summarise(after.folder)
+    first, second = (summarise(side.folder, side.marks.marks) for side in (before, after))
     return ModelEvidence(
         name=second.model or first.model,
         before_name=first.model if first.model != second.model else "",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from toolcert.core.text import number_text, visible_text
+from toolcert.runs.marks import MarkLine
 
 visible, visible_lines, visible_json = visible_text.visible, visible_text.visible_lines, visible_text.visible_json
 THIN_SPACE, count, plural = number_text.THIN_SPACE, number_text.count, number_text.plural
@@ -141,6 +142,19 @@ def clock(value: float) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+MOST_MARKS = 20
+"""Marks that a report shows; the JSON has all of them."""
+
+
+def mark_text(mark: MarkLine) -> str:
+    """What a mark says, of which cases, and whether it was respected."""
+    case = mark.case if mark.row is None else f"row {mark.row}"
+    about = f"{mark.finding} of {case}" if mark.finding else case
+    left_out = "left out of the verdict" if mark.respected else "counted all the same; --known would respect it"
+    note = f": {mark.note}" if mark.note else ""
+    return visible(f"{mark.kind}: {about}, {plural(mark.cases, 'case')} {left_out}{note}")
 
 
 def whereabouts(run: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolcert.core.values import Value
 from toolcert.reports.destinations import STDOUT, deliver
+from toolcert.runs.marks import Mark
 from toolcert.verification.older_results import Rules
 
 
@@ -52,6 +53,8 @@ class Extras(Value):
     adapter: str | None = None
     """`file.py:Class` of the user's own adapter that judges them."""
     not_measured: NotMeasuredAs = NotMeasuredAs.ERROR
+    known: tuple[Mark, ...] = ()
+    """Marks that are respected: rows that they excuse are no failures."""
     history: Section | None = None
     order: str = "score"
     """How the models of a probe run are sorted."""

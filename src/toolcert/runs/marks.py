@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Iterable
 from enum import StrEnum
+from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.errors import InputError
+from toolcert.core.errors import InputError, ToolcertWarning
 from toolcert.core.findings import Severity
 from toolcert.core.records import Record
 from toolcert.core.values import Value
@@ -108,8 +111,98 @@ class MarkBook:
         deciding = errors or record.codes
         return bool(marks and deciding) and all(any(mark.excuses(code) for mark in marks) for code in deciding)
 
+    def words(self, record: Record) -> str:
+        """What the marks about a case say, with their notes: `known (ticket 12)`."""
+        marks = self.about(record)
+        return "; ".join(f"{mark.kind} ({mark.note})" if mark.note else mark.kind for mark in marks)
+
 
 _NONE: frozenset[str] = frozenset()
+
+
+class Excuse(NamedTuple):
+    """What marks excuse of one case."""
+
+    codes: frozenset[str] = _NONE
+    explained: bool = False
+    """All that is wrong with it: the case has no say in the verdict."""
+
+
+NO_EXCUSE = Excuse()
+
+
+class MarkLine(Value):
+    """A mark as reports show it."""
+
+    case: str
+    kind: MarkKind
+    finding: str | None = None
+    note: str = ""
+    cases: int = 0
+    """Cases of the run that it speaks of."""
+    row: int | None = None
+    """The line of the dataset, where it speaks of a row."""
+    respected: bool = False
+    """Given with --known: what it speaks of closes no gate and has no say in the verdict."""
+
+
+class MarkTally:
+    """Judges the cases of a run by marks, and counts what each mark speaks of."""
+
+    def __init__(self, own: Iterable[Mark] = (), known: Iterable[Mark] = ()) -> None:
+        """`own` marks stand beside the run and are shown; those that are `known` are respected too."""
+        self._known = MarkBook(known)
+        respected = {(mark.case, mark.finding) for mark in self._known.marks}
+        self._all = MarkBook(
+            (*self._known.marks, *(mark for mark in own if (mark.case, mark.finding) not in respected))
+        )
+        self._cases: dict[int, int] = dict.fromkeys(map(id, self._all.marks), 0)
+        self._rows: dict[int, int] = {}
+
+    def judge(self, record: Record) -> Excuse:
+        """Count a case, and say what is excused of it."""
+        for mark in self._all.about(record):
+            if any(map(mark.excuses, record.codes)) or (mark.finding is None and record.outcome is not Outcome.PASSED):
+                self._cases[id(mark)] += 1
+                if record.row is not None:
+                    self._rows.setdefault(id(mark), record.row.index)
+        return Excuse(self._known.excused(record), self._known.explains(record)) if self._known else NO_EXCUSE
+
+    def lines(self) -> tuple[MarkLine, ...]:
+        """The marks that speak of any case of the run."""
+        respected = {id(mark) for mark in self._known.marks}
+        return tuple(
+            MarkLine(
+                case=mark.case,
+                kind=mark.kind,
+                finding=mark.finding,
+                note=mark.note,
+                cases=self._cases[id(mark)],
+                row=self._rows.get(id(mark)),
+                respected=id(mark) in respected,
+            )
+            for mark in self._all.marks
+            if self._cases[id(mark)]
+        )
+
+
+def marks_of(folder: Path, known: Iterable[Mark] = ()) -> MarkTally:
+    """The marks beside a run and those that the user gives; a damaged file beside the run is told and left out."""
+    try:
+        own = read_marks(folder / MARKS)
+    except InputError as error:
+        warnings.warn(f"the marks of {folder} are left out: {error}", ToolcertWarning, stacklevel=2)
+        own = []
+    return MarkTally(own, known)
+
+
+def known_marks(path: str | PathLike[str] | None) -> list[Mark]:
+    """The marks of a file that the user names, which must be there."""
+    if path is None:
+        return []
+    if not Path(path).is_file():
+        raise InputError(f"there is no file of marks {path}.", remedy="`toolcert mark` writes marks.jsonl into a run.")
+    return read_marks(Path(path))
 
 
 def read_marks(path: Path) -> list[Mark]:

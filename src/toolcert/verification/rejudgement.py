@@ -7,7 +7,7 @@ even for a tool without parameters, and a schema that is itself broken makes eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,6 +23,7 @@ from toolcert.core.values import Value
 from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS
 from toolcert.engine.local import unjudged
 from toolcert.runs.encoding import Keep, decode_record, kept_as
+from toolcert.runs.marks import Mark, MarkTally, marks_of
 from toolcert.runs.reader import RunReader
 from toolcert.verification.adapters.base import ModelAdapter
 from toolcert.verification.adapters.registry import get_adapter, load_adapter
@@ -82,13 +83,17 @@ class Rejudgement(Value):
 
 
 def rejudge(
-    path: Path, rules: Rules = Rules.OURS, threshold: float | None = None, adapter: str | None = None
+    path: Path,
+    rules: Rules = Rules.OURS,
+    threshold: float | None = None,
+    adapter: str | None = None,
+    known: Sequence[Mark] = (),
 ) -> Rejudgement:
     """Judge a run folder or an older results file again; nothing is sent.
 
-    A run made with an adapter of the user's own needs it again as `adapter`.
+    A run made with an adapter of the user's own needs it again as `adapter`. What `known` marks excuse has no say.
     """
-    tally = Tally()
+    tally = Tally(marks_of(path, known) if path.is_dir() else MarkTally(known=known))
     differences = []
     for judged in rejudged(path, rules, adapter):
         tally.add(judged.record)

@@ -132,6 +132,8 @@ class VerifyOptions(KeywordOptions):
     require: str | None = None
     """`passes` or `certified`."""
     allow: tuple[str, ...] = ()
+    known: str | None = None
+    """A file of marks: what it calls known or wrong closes no gate and has no say in the verdict."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,7 @@ from toolcert.settings import Settings
 from toolcert.settings.options import names
 from toolcert.settings.options.output import REPORTS
 
-_GATES = ("fail-under", "fail-on", "require", "allow")
+_GATES = ("fail-under", "fail-on", "require", "allow", "known")
 
 
 @click.command(cls=SettingsCommand, short_help="Join the runs of all shards into one.")
@@ -49,7 +49,12 @@ def merge_runs(runs: tuple[str, ...], settings: Settings) -> int:
     check_gate_codes(settings.fail_on, catalogue())
     check_gate_codes(settings.allow, catalogue(), "--allow", first.probes)
     gates = verify_result.required_gates(settings) if of_rows else run_console.required_gates(settings)
-    choice = {"allow_gaps": settings.allow_gaps, "fresh": settings.fresh, "prices": settings.config.prices}
+    choice = {
+        "allow_gaps": settings.allow_gaps,
+        "fresh": settings.fresh,
+        "prices": settings.config.prices,
+        "known": settings.known,
+    }
     result = merge_shards(*runs, output=settings.output, **choice)
     if isinstance(result, ProbeRun):
         return run_console.conclude_probe(result, settings)

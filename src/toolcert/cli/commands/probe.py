@@ -23,6 +23,7 @@ from toolcert.settings.options.probe import PROBE
 @endpoint_arguments
 @use(
     *names(CONNECTION, REQUESTS, PROBE, LOAD[:2], OUTPUT),
+    "known",
     "history",
     "save-history",
     "view",

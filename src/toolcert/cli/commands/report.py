@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=SettingsCommand, short_help="Write reports about a finished run, in any format.")
 @click.argument("run", metavar="RUN")
-@use("sort", "slice", *names(REPORTS), "history", "days")
+@use("sort", "slice", "known", *names(REPORTS), "history", "days")
 def report(run: str, settings: Settings) -> int:
     """Write reports about a finished run, in any format; nothing is sent.
 
@@ -44,7 +44,7 @@ def report_run(folder: str, settings: Settings) -> int:
     from toolcert.probes.summary.scorecard import ProbeSummary
     from toolcert.reports.probe.phrases import in_order
 
-    loaded = load_run(folder, prices=settings.config.prices)
+    loaded = load_run(folder, prices=settings.config.prices, known=settings.known)
     wanted = report_options.destinations(settings, loaded.job, folder)
     summary = in_order(loaded.summary, settings.sort) if isinstance(loaded.summary, ProbeSummary) else loaded.summary
     if not wanted:

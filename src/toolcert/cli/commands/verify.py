@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _LEFT_OUT = frozenset({"exclude", "all-models"})
-_JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow")
+_JUDGEMENT = ("threshold", "fail-under", "fail-on", "require", "allow", "known")
 
 
 @click.command(cls=SettingsCommand, short_help="Replay a dataset of requests against one model.")
@@ -147,7 +147,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"--from judges all of a finished run and sends nothing; leave out {option}.")
     gates = required_gates(settings)
-    judged = judge_again(earlier, rules, _threshold(settings), settings.adapter)
+    judged = judge_again(earlier, rules, _threshold(settings), settings.adapter, settings.known)
     require_expectations(gates.figures, earlier, lambda: judged.summary.expects)
     print_and_write(judged.summary, settings, earlier, rules)
     if report_options.shows_result(settings, "verify"):
@@ -194,6 +194,7 @@ def verify_options(settings: Settings, model: str) -> VerifyOptions:
         fail_on=() if is_shard(settings) else tuple(settings.fail_on),
         require=None if is_shard(settings) else settings.require,
         allow=tuple(settings.allow),
+        known=settings.known,
     )
 
 

@@ -10,6 +10,7 @@ from toolcert.cli.support.exit import echo
 from toolcert.core.errors import OutputError
 from toolcert.reports.destinations import OF_A_RUN, STDOUT, check_destinations, check_place, place
 from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, Section, formats, write_reports
+from toolcert.runs.marks import known_marks
 from toolcert.settings import Settings
 from toolcert.stores.object_url import is_url
 from toolcert.verification.older_results import Rules
@@ -53,6 +54,7 @@ def write_all(job: str, summary: Any, settings: Settings, run: str, *, rules: Ru
         not_measured=not_measured,
         rules=rules,
         adapter=_adapter(settings),
+        known=tuple(known_marks(settings.known)) if "known" in settings else (),
         history=_history(job, settings),
         order=order,
     )

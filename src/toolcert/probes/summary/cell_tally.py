@@ -15,6 +15,7 @@ from toolcert.core.statistics.rates import Rate, certainty, pass_all, pass_any, 
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Cell, CellState, Counts, Example, FindingCount, Latency, PassPower
+from toolcert.runs.marks import NO_EXCUSE, Excuse
 
 MOST_SAMPLES = 256
 """More points cannot be told apart in a strip plot."""
@@ -60,9 +61,11 @@ class FindingTally:
         self._severities: dict[str, Severity] = {}
         self._examples: dict[str, Example] = {}
         self._follows: dict[str, set[str]] = {}
+        self._known: Counter[str] = Counter()
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, excuse: Excuse = NO_EXCUSE) -> None:
         """Count a record once for each of its codes."""
+        self._known.update(excuse.codes)
         for code in record.codes:
             self._counts[code] = self._counts.get(code, 0) + 1
             found = next((one for one in record.detail.findings if one.code == code and one.because_of is None), None)
@@ -84,6 +87,7 @@ class FindingTally:
                 count=self._counts[code],
                 example=self._examples[code],
                 follows=tuple(sorted(self._follows.get(code, ()))),
+                known=self._known[code],
             )
 
     def _example(self, record: Record, found: Finding | None) -> Example:
@@ -128,15 +132,17 @@ class CellTally:
         self._unasked_because: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._first_try: Counter[Outcome] = Counter()
+        self._known: Counter[Outcome] = Counter()
         self._findings = FindingTally()
         self._turns: list[Times] = []
         self._details: dict[bytes, JsonObject] = {}
         self._fingerprints: dict[str, None] = {}
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, excuse: Excuse = NO_EXCUSE) -> None:
         """Count one record."""
         self.outcomes[record.outcome] += 1
-        self._findings.add(record)
+        self._known[record.outcome] += excuse.explained
+        self._findings.add(record, excuse)
         if record.outcome is Outcome.SKIPPED:
             self.skips[record.skip] += 1
             self._skip_reasons[record.reason] += 1
@@ -196,6 +202,8 @@ class CellTally:
             certainty=certainty(counts.passed, counts.measured, threshold),
             reliable=self.reliable(threshold),
             reason=self._reason(counts),
+            known=self._known[Outcome.FAILED],
+            known_refused=self._known[Outcome.UNSUPPORTED],
             stopped="" if self._stop is None else self._stop.reason,
             stopped_by=None if self._stop is None else self._stop.skip,
             unasked=self.unasked,

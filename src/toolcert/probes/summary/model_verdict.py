@@ -31,6 +31,7 @@ def model_verdict(
         coverage=_coverage(cells),
         threshold=threshold,
         allow=allow,
+        known=sum(cell.known + cell.known_refused for cell in cells),
     )
     lost = any(code.startswith(CALL_LOST) for code in verdict.caps)
     if verdict.word is Word.FAILS and not lost and not makes_calls(cells):
@@ -48,12 +49,14 @@ def _ability(cell: Cell, column: ProbeColumn) -> Ability:
         name=cell.probe,
         fault=cell.reason if cell.state is not CellState.PASSED else "",
         k=cell.rate.k,
-        n=cell.rate.n,
-        refused=cell.counts.unsupported,
+        n=cell.rate.n - cell.known,
+        refused=cell.counts.unsupported - cell.known_refused,
         missing=cell.counts.not_measured + cell.unasked,
         core=column.core,
         asked_for=column.weight > 0,
-        codes=tuple(found.code for found in cell.findings if found.severity is Severity.ERROR),
+        codes=tuple(
+            found.code for found in cell.findings if found.severity is Severity.ERROR and found.count > found.known
+        ),
     )
 
 
@@ -62,8 +65,8 @@ def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterat
     shown: dict[str, list[tuple[Cell, int]]] = {}
     for cell in cells:
         for found in cell.findings:
-            if can_cap(found.code, found.severity):
-                shown.setdefault(found.code, []).append((cell, found.count))
+            if can_cap(found.code, found.severity) and found.count > found.known:
+                shown.setdefault(found.code, []).append((cell, found.count - found.known))
     faults = [_fault(code, seen, columns) for code, seen in shown.items()]
     yield from sorted((fault for fault in faults if fault.k >= REPRODUCED), key=lambda fault: (-fault.k, fault.code))
 

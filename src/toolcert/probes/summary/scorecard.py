@@ -12,6 +12,7 @@ from toolcert.core.statistics.timings import Timings
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import CappingFinding, Verdict, Word
+from toolcert.runs.marks import MarkLine
 
 
 class Counts(Value):
@@ -106,6 +107,8 @@ class FindingCount(Value):
     example: Example
     follows: tuple[str, ...] = ()
     """Findings that were folded under it."""
+    known: int = 0
+    """Cases of these that a mark excuses."""
 
 
 class Cell(Value):
@@ -128,6 +131,10 @@ class Cell(Value):
     """Point rates reach the threshold (calling and, where it applies, handling); None when not measured."""
     reason: str = ""
     """The most frequent reason for not passing, in words."""
+    known: int = 0
+    """Failed cases that have no say in the verdict, because marks excuse all that is wrong with them."""
+    known_refused: int = 0
+    """The same for cases that the server refused."""
     stopped: str = ""
     """Why fewer iterations were asked than planned, in words."""
     stopped_by: SkipKind | None = None
@@ -248,6 +255,8 @@ class Cause(Value):
     example: Example
     follows: tuple[str, ...] = ()
     """Findings that were folded under it."""
+    known: int = 0
+    """Cases of these that a mark excuses."""
 
 
 class ProbeColumn(Value):
@@ -309,4 +318,6 @@ class ProbeSummary(Value):
     totals: Totals = Totals()
     partial: bool = False
     """Only some of the listed models were asked."""
+    marks: tuple[MarkLine, ...] = ()
+    """What people said about cases of the run."""
     nothing_measured: bool = False

@@ -44,6 +44,7 @@ from toolcert.probes.summary.sentences import (
     reasons_for,
     unreachable_lines,
 )
+from toolcert.runs.marks import NO_EXCUSE, Excuse, Mark, MarkTally, marks_of
 from toolcert.runs.reader import RunReader, settled
 
 Prices: TypeAlias = Mapping[str, tuple[float, float]]
@@ -68,7 +69,7 @@ class ModelTally:
         self._load = LoadTally(at_load) if at_load else None
         self._requests = self._retried = self._tokens_in = self._tokens_out = 0
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, excuse: Excuse = NO_EXCUSE) -> None:
         """Count one record."""
         facts = record.probe
         if facts is None:
@@ -76,8 +77,8 @@ class ModelTally:
         if record.load is not None and self._load is not None:
             self._load.add(record)
         elif facts.probe in self._cells:
-            self._cells[facts.probe].add(record)
-            self._findings.add(record)
+            self._cells[facts.probe].add(record, excuse)
+            self._findings.add(record, excuse)
             self._time(facts)
         else:
             return
@@ -182,15 +183,17 @@ class ModelTally:
 _ORDER = tuple(Word)
 
 
-def summarise_run(folder: Path, prices: Prices | None = None) -> ProbeSummary:
-    """The summary of a finished or interrupted probe run, from its log alone."""
+def summarise_run(folder: Path, prices: Prices | None = None, known: Iterable[Mark] = ()) -> ProbeSummary:
+    """The summary of a finished or interrupted probe run, from its log and its marks; those `known` are respected."""
     reader = RunReader(folder)
-    return summarise(reader.manifest, reader.records(), prices=prices)
+    return summarise(reader.manifest, reader.records(), prices=prices, marks=marks_of(folder, known))
 
 
-def summarise(manifest: Manifest, records: Iterable[Record], *, prices: Prices | None = None) -> ProbeSummary:
+def summarise(
+    manifest: Manifest, records: Iterable[Record], *, prices: Prices | None = None, marks: MarkTally | None = None
+) -> ProbeSummary:
     """The summary of a run."""
-    summariser = Summariser(manifest, prices=prices)
+    summariser = Summariser(manifest, prices=prices, marks=marks)
     for record in records:
         summariser.add(record)
     return summariser.summary()
@@ -199,8 +202,9 @@ def summarise(manifest: Manifest, records: Iterable[Record], *, prices: Prices |
 class Summariser:
     """Takes records one by one, in any order; gives a summary at any time."""
 
-    def __init__(self, manifest: Manifest, *, prices: Prices | None = None) -> None:
+    def __init__(self, manifest: Manifest, *, prices: Prices | None = None, marks: MarkTally | None = None) -> None:
         self._manifest = manifest
+        self._marks = marks or MarkTally()
         self._suite = find_suite(manifest.suite)
         self._iterations = manifest.iterations or 1
         self._columns = _columns(manifest)
@@ -221,8 +225,9 @@ class Summariser:
             tally.add(record)
         elif tally is not None and record.probe is not None and self._counts(record, record.probe):
             compared = self._fingerprints.compared(record)
-            tally.add(compared)
-            self._findings.add(compared)
+            excuse = self._marks.judge(compared)
+            tally.add(compared, excuse)
+            self._findings.add(compared, excuse)
 
     def _counts(self, record: Record, facts: ProbeFacts) -> bool:
         # An earlier run with more iterations leaves its answers to this one, and not its gaps.
@@ -258,6 +263,7 @@ class Summariser:
             endpoints=self._manifest.endpoints,
             unreachable=self._manifest.unreachable,
             partial=self._manifest.partial,
+            marks=self._marks.lines(),
             probes=self._columns,
             models=models,
             causes=causes,
@@ -292,6 +298,7 @@ class Summariser:
                     probes=tuple(dict.fromkeys(probes)),
                     example=found.example,
                     follows=found.follows,
+                    known=found.known,
                 )
             )
         causes += _load_causes(models, several=several)

@@ -15,7 +15,8 @@ from typing import IO, Self
 from toolcert.core.findings import Severity
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
-from toolcert.reports.display_text import as_ascii, fit, visible, width_of, wrap
+from toolcert.reports.display_text import MOST_MARKS, as_ascii, fit, mark_text, visible, width_of, wrap
+from toolcert.runs.marks import MarkLine
 
 NARROWEST = 40
 """Columns; a narrower terminal wraps the lines itself."""
@@ -93,6 +94,12 @@ class Screen:
         if not further:
             return [line]
         return [line.append(" ").append(further[0].plain.lstrip(), style), *further[1:]]
+
+    def marks(self, marks: Sequence[MarkLine]) -> list[Line]:
+        """What people said about cases of a run."""
+        shown = [line for mark in marks[:MOST_MARKS] for line in self.prose(mark_text(mark), hanging=2)]
+        more = len(marks) - MOST_MARKS
+        return [*shown, Line(f"and {more} more marks", "dim")] if more > 0 else shown
 
     def print(self, *blocks: Iterable[Line]) -> None:
         """Write blocks of lines with an empty line between them; a block without lines is left out."""

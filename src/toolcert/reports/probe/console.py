@@ -68,6 +68,7 @@ def print_probe(
         _timings(summary, screen),
         vendors_side_by_side(summary, screen.width),
         _causes(summary, screen, examples or {}),
+        screen.marks(summary.marks),
         [*screen.prose(_sum(summary), "dim"), *screen.prose(whereabouts(run), "dim")],
     )
 

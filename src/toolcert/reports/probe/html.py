@@ -26,7 +26,17 @@ from toolcert.probes.summary.scorecard import (
     ProbeSummary,
     Score,
 )
-from toolcert.reports.display_text import count, dollars, duration, percent, plural, shorten, visible
+from toolcert.reports.display_text import (
+    MOST_MARKS,
+    count,
+    dollars,
+    duration,
+    mark_text,
+    percent,
+    plural,
+    shorten,
+    visible,
+)
 from toolcert.reports.formats import NOTHING, Extras, OwnWords
 from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.page import TONES, full_title, render
@@ -422,6 +432,7 @@ class ProbePage(Value):
     print_models: bool
     unfinished: bool
     causes_note: str
+    marks: tuple[str, ...]
     ranking_note: str
     matrix_note: str
     verdict_note: str
@@ -473,6 +484,7 @@ def _page(summary: ProbeSummary, extras: Extras) -> ProbePage:
         print_models=len(summary.models) <= PRINTED_MODELS,
         unfinished=summary.interrupted or summary.finished_at is None,
         causes_note=_causes_note(summary),
+        marks=tuple(mark_text(mark) for mark in summary.marks[:MOST_MARKS]),
         ranking_note=ranking_note(summary),
         matrix_note=matrix_note(summary),
         verdict_note=own.rule if own else verdict_note(summary),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toolcert.core.statistics.rates import reaches
+from toolcert.core.text.number_text import plural
 from toolcert.core.verdict import Word
 from toolcert.probes.summary.scorecard import Cell, CellState, ModelSummary, ProbeSummary
 from toolcert.reports.formats import NOTHING, Extras
@@ -45,6 +47,8 @@ def _verdict_tag(model: ModelSummary, extras: Extras) -> Tag:
 def _case(label: str, cell: Cell, threshold: float, extras: Extras) -> Case:
     tag = _tag(cell, threshold, extras)
     message = f"{cell.rate} {cell.reason}" if cell.rate.n else cell.reason or cell.state.value.replace("_", " ")
+    if cell.known:
+        message = f"{plural(cell.known, 'known case')} left out: {message}"
     return Case(
         classname=f"{label}.{cell.group}",
         name=cell.probe,
@@ -61,8 +65,10 @@ def _tag(cell: Cell, threshold: float, extras: Extras) -> Tag | None:
         return Tag(extras.not_measured.value)
     if cell.state in (CellState.UNSUPPORTED, CellState.SKIPPED):
         return Tag.SKIPPED
-    reliable = cell.rate.value is not None and cell.rate.value >= threshold
-    return None if reliable else Tag.FAILURE
+    rest = cell.rate.n - cell.known
+    if cell.known and not rest:
+        return Tag.SKIPPED  # all that fails is known
+    return None if reaches(cell.rate.k, rest, threshold) else Tag.FAILURE
 
 
 def _evidence(cell: Cell) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcert.probes.summary.scorecard import Cause, ModelSummary, ProbeSummary
-from toolcert.reports.display_text import count, plural, seconds
+from toolcert.reports.display_text import MOST_MARKS, count, mark_text, plural, seconds
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.markdown import SIGNS, code, document, escape, prose, short, table
 from toolcert.reports.probe.phrases import caveat_of, label_of, score_of, still_open, verdict_of
@@ -21,6 +21,7 @@ def probe_markdown(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # n
         table(["Model", ">Score", "Verdict", ">Reliable", ">Call, s", "Main reason"], models),
         [escape(still_open(summary))] if still_open(summary) else [],
         table(["Finding", "Severity", ">Models", "What"], causes) if causes else [],
+        [f"- {escape(mark_text(mark))}" for mark in summary.marks[:MOST_MARKS]],
         [_sum(summary)],
         noun="model",
     )

@@ -61,6 +61,7 @@ def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str
         [*screen.prose(summary.headline, "bold"), *(part for line in summary.lines for part in screen.prose(line))],
         funnel.lines(),
         [*_vendor(summary, screen), *_dataset(summary, screen)],
+        screen.marks(summary.marks),
         _figures(summary, screen, times=not funnel.wide),
         *(_slice(summary, kind, screen.width) for kind in slices),
         [*screen.prose(_sum(summary), "dim"), *screen.prose(whereabouts(run), "dim")],

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
-from toolcert.reports.display_text import count, duration, percent, plural, shorten, visible
+from toolcert.reports.display_text import MOST_MARKS, count, duration, mark_text, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.charts.times import Form, Track
@@ -303,6 +303,7 @@ class VerifyPage(Value):
     whole: int
     rates: tuple[RateRow, ...]
     findings: tuple[FindingView, ...]
+    marks: tuple[str, ...]
     rows: tuple[RowView, ...]
     failed: int
     rows_note: str
@@ -347,6 +348,7 @@ def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
         whole=max(summary.rows.lines, 1),
         rates=rate_rows(summary),
         findings=finding_views(summary, rows),
+        marks=tuple(mark_text(mark) for mark in summary.marks[:MOST_MARKS]),
         rows=rows,
         failed=summary.rows.failed,
         rows_note=_rows_note(summary, rows),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcert.core.statistics.rates import Rate
-from toolcert.reports.display_text import NO_VALUE, count, percent, plural
+from toolcert.reports.display_text import MOST_MARKS, NO_VALUE, count, mark_text, percent, plural
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.markdown import code, document, escape, prose, short, table
 from toolcert.verification.summary.figures import FindingLine, VerifySummary
@@ -19,6 +19,7 @@ def verify_markdown(summary: VerifySummary, extras: Extras = NOTHING) -> str:  #
         _funnel(summary),
         _findings("Problems of the vendor", summary.vendor),
         _findings("Problems of the dataset, not charged to the vendor", summary.of_dataset),
+        [f"- {escape(mark_text(mark))}" for mark in summary.marks[:MOST_MARKS]],
         _tools(summary),
         [_sum(summary)],
     )

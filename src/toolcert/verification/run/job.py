@@ -31,6 +31,7 @@ from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import LASTING, OutageWatch, fault_of
 from toolcert.engine.ray_engine import RayEngine, WorkerPool
 from toolcert.runs.encoding import Keep
+from toolcert.runs.marks import known_marks, marks_of
 from toolcert.runs.provenance import new_run_id
 from toolcert.runs.reader import is_run, read_manifest, settled
 from toolcert.runs.resume import AskAgain, Earlier, adopt_superseded, differences, refuse_another_job, resume
@@ -148,6 +149,7 @@ class VerifyJob:
         self.shaping = options.shaping()
         self.selection = options.selection()
         self.gates = options.gates()
+        self._known = known_marks(options.known)
         self.dataset = Dataset(source)
         self.fresh = options.fresh
         self.again: AskAgain | None = _is_failed if options.only_failed else None
@@ -225,7 +227,7 @@ class VerifyJob:
                 planned_by_all=None if others or self.deal is None else self.deal.of_all,
                 parameters=judged,
             )
-            tally, after = Tally(), Aftermath(earlier)
+            tally, after = Tally(marks_of(folder, self._known)), Aftermath(earlier)
             with closing(self._log(folder, lock)) as log:
                 conclude = self._conclude(log, earlier, tally, after)
                 finished = await self._ask(session, plan, log, [conclude, log, tally, after, GiveUpEarly(), *handlers])
@@ -298,7 +300,7 @@ class VerifyJob:
         if log.kept_earlier:
             folder, notices = folder / UNMEASURED, [log.untouched()]
         elif earlier.known or self.options.keep is Keep.VERDICTS:  # what is not kept is not reported either
-            summary = summarise(folder)
+            summary = summarise(folder, self._known)
         return VerifyRun(
             folder=str(folder),
             summary=summary,

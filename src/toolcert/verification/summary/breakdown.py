@@ -10,6 +10,7 @@ from toolcert.core.cases import Outcome
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate
+from toolcert.runs.marks import NO_EXCUSE, Excuse
 from toolcert.verification.summary.figures import Moment, SliceLine, ToolLine
 
 MOST_KINDS = 1024
@@ -37,9 +38,10 @@ class Kind(NamedTuple):
     lost: str | None
     codes: tuple[str, ...]
     passed: bool
+    excuse: Excuse = NO_EXCUSE
 
 
-_of_row = attrgetter(*Kind._fields[:-2])
+_of_row = attrgetter(*Kind._fields[:-3])
 
 
 class Kinds:
@@ -48,9 +50,9 @@ class Kinds:
     def __init__(self) -> None:
         self._rows: dict[tuple[object, ...], int] = {}
 
-    def add(self, record: Record, row: RowFacts) -> bool:
+    def add(self, record: Record, row: RowFacts, excuse: Excuse = NO_EXCUSE) -> bool:
         """Add a row; True if the kinds must be counted now."""
-        kind = (*_of_row(row), record.codes, record.outcome is Outcome.PASSED)
+        kind = (*_of_row(row), record.codes, record.outcome is Outcome.PASSED, excuse)
         self._rows[kind] = self._rows.get(kind, 0) + 1
         return len(self._rows) >= MOST_KINDS
 

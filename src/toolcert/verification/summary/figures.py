@@ -8,6 +8,7 @@ from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.core.verdict import Verdict, Word
+from toolcert.runs.marks import MarkLine
 
 BUGS = "internal error"
 """The cause of rows that are not measured because of a bug of ours."""
@@ -59,6 +60,8 @@ class AnswerMode(Value):
     """Rows that the server refuses as not supported."""
     unsound: tuple[UnsoundRows, ...] = ()
     """Most frequent first."""
+    known: int = 0
+    """Answers and refusals left out of these counts, because marks excuse all that is wrong with them."""
 
 
 class Example(Value):
@@ -80,6 +83,8 @@ class FindingLine(Value):
     rows: int
     examples: tuple[Example, ...] = ()
     """The first rows of the dataset that show it."""
+    known: int = 0
+    """Rows of these that a mark excuses."""
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -234,6 +239,10 @@ class VerifySummary(Value):
     expects: bool = False
     """Whether any row says what it expects."""
     nothing_measured: bool = False
+    known_expectations: int = 0
+    """Rows that miss their expectation and have no say in the verdict, because marks excuse it."""
+    marks: tuple[MarkLine, ...] = ()
+    """What people said about rows of the run."""
 
     @property
     def weakest_mode(self) -> AnswerMode | None:

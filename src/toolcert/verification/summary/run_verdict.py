@@ -8,7 +8,17 @@ import msgspec
 
 from toolcert.core.statistics.rates import Rate, runs_needed, wilson
 from toolcert.core.text.number_text import count, plural
-from toolcert.core.verdict import VERIFY_THRESHOLD, Ability, CappingFinding, Coverage, Verdict, Word, decide, is_allowed
+from toolcert.core.verdict import (
+    VERIFY_THRESHOLD,
+    Ability,
+    CappingFinding,
+    Coverage,
+    Verdict,
+    Word,
+    decide,
+    is_allowed,
+    known_words,
+)
 from toolcert.diagnose import kind_of
 from toolcert.verification.summary.figures import AnswerMode, VerifySummary
 
@@ -23,6 +33,7 @@ def run_verdict(summary: VerifySummary, threshold: float = VERIFY_THRESHOLD, all
         [*_faults(modes, threshold)],
         coverage=coverage_of(summary),
         threshold=threshold,
+        known=sum(mode.known for mode in modes),
     )
     return _reworded(_without_calls(verdict, summary), summary, modes)
 
@@ -64,12 +75,12 @@ def _abilities(summary: VerifySummary, modes: Sequence[AnswerMode]) -> Iterator[
             core=not (mode.streamed and any_whole),
             codes=tuple(dict.fromkeys(code for one in mode.unsound for code in one.codes)),
         )
-    rows = summary.rows
-    if rows.unsupported and rows.answered:
-        asked = rows.answered + rows.unsupported
-        yield Ability(name="rows", fault="refused as not supported", k=rows.answered, n=asked)
+    answered, refused = summary.rows.answered, sum(mode.refused for mode in modes)
+    if refused and answered:
+        yield Ability(name="rows", fault="refused as not supported", k=answered, n=answered + refused)
     if summary.correct.n:
-        yield Ability(name="expectations", fault="not met", k=summary.correct.k, n=summary.correct.n)
+        asked = summary.correct.n - summary.known_expectations
+        yield Ability(name="expectations", fault="not met", k=summary.correct.k, n=asked)
 
 
 def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[CappingFinding]:
@@ -101,7 +112,7 @@ def _without_calls(verdict: Verdict, summary: VerifySummary) -> Verdict:
 def _reworded(verdict: Verdict, summary: VerifySummary, modes: Sequence[AnswerMode]) -> Verdict:
     """The verdict with a reason in shares of answers, which is how people speak of datasets."""
     reason = _reason(verdict, summary, modes)
-    return msgspec.structs.replace(verdict, reason=reason) if reason else verdict
+    return msgspec.structs.replace(verdict, reason=reason + known_words(verdict.known)) if reason else verdict
 
 
 def _reason(verdict: Verdict, summary: VerifySummary, modes: Sequence[AnswerMode]) -> str:

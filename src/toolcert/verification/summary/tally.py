@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,7 @@ from toolcert.core.text.excerpt import with_stop
 from toolcert.core.verdict import VERIFY_THRESHOLD
 from toolcert.diagnose import kind_of
 from toolcert.runs.encoding import decode_head, decode_record
+from toolcert.runs.marks import Excuse, Mark, MarkTally, marks_of
 from toolcert.runs.reader import RunReader
 from toolcert.verification.summary.breakdown import OTHERS, Kind, Kinds, Moments, Slices, ToolTallies
 from toolcert.verification.summary.figures import (
@@ -45,11 +46,11 @@ MAX_NAMES = 200
 class FindingTally:
     """One kind of finding: how many rows, and the first few of them."""
 
-    __slots__ = ("examples", "rows", "severity")
+    __slots__ = ("examples", "known", "rows", "severity")
 
     def __init__(self, severity: Severity) -> None:
         self.severity = severity
-        self.rows = 0
+        self.rows = self.known = 0
         self.examples: dict[int, Example] = {}
 
     def wants(self, row: int) -> bool:
@@ -66,7 +67,10 @@ class FindingTally:
 class Tally:
     """Counts all figures of a run, from its events or from the records of a finished run."""
 
-    def __init__(self) -> None:
+    def __init__(self, marks: MarkTally | None = None) -> None:
+        self.marks = marks or MarkTally()
+        self.known: Counter[bool] = Counter()
+        """Rows without a say, by whether they were streamed."""
         self.outcomes: Counter[Outcome] = Counter()
         self.attempts = self.retried = self.prompt_tokens = self.completion_tokens = 0
         self.rows: Counter[str] = Counter()
@@ -104,21 +108,23 @@ class Tally:
             return
         self.outcomes[record.outcome] += 1
         self.moments.add(record)
+        excuse = self.marks.judge(record)
         if record.codes:
-            self._count_findings(record, row)
+            self._count_findings(record, row, excuse)
         self.attempts += row.attempts
         self.retried += row.attempts > 1
         if record.outcome is Outcome.PASSED or record.outcome is Outcome.FAILED:
-            self._count_answer(record, row)
+            self._count_answer(record, row, excuse)
         else:
-            self._count_unanswered(record)
+            self._count_unanswered(record, row, excuse)
 
-    def _count_unanswered(self, record: Record) -> None:
+    def _count_unanswered(self, record: Record, row: RowFacts, excuse: Excuse) -> None:
         if record.outcome is Outcome.NOT_MEASURED:
             self.not_measured_by[_cause(record)] += 1
         elif record.outcome is Outcome.UNSUPPORTED:
             _count_name(self.unsupported_by, record.reason, 1)
-            self.refused[record.row is not None and record.row.streamed] += 1
+            counted = self.known if excuse.explained else self.refused
+            counted[row.streamed] += 1
         elif record.skip is not SkipKind.BAD_ROW:
             _count_name(self.not_asked, record.cause or record.reason, 1)
 
@@ -140,7 +146,7 @@ class Tally:
             self._count_kind(kind, rows)
         return self
 
-    def _count_answer(self, record: Record, row: RowFacts) -> None:
+    def _count_answer(self, record: Record, row: RowFacts, excuse: Excuse) -> None:
         """Count tokens and times now, and the rest together with rows of the same kind: that is much faster."""
         self.prompt_tokens += row.prompt_tokens or 0
         self.completion_tokens += row.completion_tokens or 0
@@ -151,7 +157,7 @@ class Tally:
         if row.first_token is not None:
             self.times["first token"].add(row.first_token)
         add_speed(self.speeds, row.completion_tokens, row.seconds)
-        if self._kinds.add(record, row):
+        if self._kinds.add(record, row, excuse):
             self.settle()
 
     def _count_kind(self, kind: Kind, rows: int) -> None:
@@ -166,6 +172,7 @@ class Tally:
             counts["wanted"] += rows
             counts["triggered"] += rows * (kind.wanted == kind.called)
             counts["correct"] += rows * (kind.correct is True)
+            counts["known_expectations"] += rows * (kind.correct is not True and kind.excuse.explained)
         if not kind.passed:
             self.failed_by[_first_error(kind.codes)] += rows
         self._count_soundness(kind, rows)
@@ -175,8 +182,10 @@ class Tally:
         self.slices.add(kind, rows)
 
     def _count_soundness(self, kind: Kind, rows: int) -> None:
-        errors = _errors(kind)
-        if errors or kind.valid is False:
+        errors = tuple(code for code in _errors(kind) if code not in kind.excuse.codes)
+        if kind.excuse.explained:
+            self.known[kind.streamed] += rows
+        elif errors or kind.valid is False:
             known = (kind.streamed, errors) in self.unsound or len(self.unsound) < MAX_NAMES
             self.unsound[kind.streamed, errors if known else errors[:1]] += rows
         elif kind.valid or not kind.called:
@@ -189,7 +198,7 @@ class Tally:
         for bucket in kind.buckets:
             self.buckets[bucket] += rows
 
-    def _count_findings(self, record: Record, row: RowFacts) -> None:
+    def _count_findings(self, record: Record, row: RowFacts, excuse: Excuse) -> None:
         by_code: dict[str, Finding] = {}
         # Where they are not wanted as examples, evidence that was not decoded yet may stay so.
         for finding in reversed(record.detail.findings if self.wants_evidence(record) else ()):
@@ -199,6 +208,7 @@ class Tally:
             found = by_code.get(code)
             tally = self._tally(code, record, found)
             tally.rows += 1
+            tally.known += code in excuse.codes
             if found is not None and tally.wants(row.index):
                 tally.show(_example(row, found, record.detail.findings))
 
@@ -262,15 +272,15 @@ _TIMES = ("first token", "whole answer", "with a call", "in text")
 _TRANSPORT = "transport."
 
 
-def summarise(folder: Path) -> VerifySummary:
-    """The summary of a finished or interrupted verify run, from its log alone."""
+def summarise(folder: Path, known: Iterable[Mark] = ()) -> VerifySummary:
+    """The summary of a finished or interrupted verify run, from its log and its marks; those `known` are respected."""
     reader = RunReader(folder)
-    return summary_of(tally_of(reader), reader.manifest)
+    return summary_of(tally_of(reader, marks_of(folder, known)), reader.manifest)
 
 
-def tally_of(reader: RunReader) -> Tally:
+def tally_of(reader: RunReader, marks: MarkTally | None = None) -> Tally:
     """Count a run log; evidence is decoded only for examples."""
-    tally = Tally()
+    tally = Tally(marks)
     for _ in reader.decoded(tally.add_line):
         pass
     return tally
@@ -340,6 +350,8 @@ def _with_counts(summary: VerifySummary, tally: Tally) -> VerifySummary:
         traffic=_traffic(tally, rows),
         expects=tally.rows["wanted"] > 0,
         nothing_measured=rows.answered == 0,
+        known_expectations=tally.rows["known_expectations"],
+        marks=tally.marks.lines(),
         modes=tuple(_modes(tally)),
     )
 
@@ -364,11 +376,12 @@ def _modes(tally: Tally) -> Iterator[AnswerMode]:
     for streamed in (False, True):
         unsound = {codes: rows for (mode, codes), rows in tally.unsound.most_common() if mode is streamed}
         answers = tally.sound[streamed] + sum(unsound.values())
-        if answers or tally.refused[streamed]:
+        if answers or tally.refused[streamed] or tally.known[streamed]:
             yield AnswerMode(
                 streamed=streamed,
                 sound=Rate(k=tally.sound[streamed], n=answers),
                 refused=tally.refused[streamed],
+                known=tally.known[streamed],
                 unsound=tuple(
                     UnsoundRows(codes=codes, rows=rows)
                     for codes, rows in sorted(unsound.items(), key=lambda item: (-item[1], item[0]))
@@ -412,7 +425,12 @@ def _finding_lines(tally: Tally, *, of_dataset: bool) -> tuple[FindingLine, ...]
 def _finding_line(code: str, found: FindingTally) -> FindingLine:
     examples = tuple(found.examples[row] for row in sorted(found.examples))
     return FindingLine(
-        code=code, severity=found.severity, title=kind_of(code).title, rows=found.rows, examples=examples
+        code=code,
+        severity=found.severity,
+        title=kind_of(code).title,
+        rows=found.rows,
+        examples=examples,
+        known=found.known,
     )
 
 
