@@ -22,7 +22,7 @@ from toolcert.difference.run_difference import RunDifference
 from toolcert.reports.html.page import asset, page_policy, style_sheet
 from toolcert.reports.probe.phrases import ROLES
 from toolcert.runs.encoding import decode_record
-from toolcert.runs.location import RunState
+from toolcert.runs.location import RunState, run_name
 from toolcert.runs.marks import MARKS, MOST_NOTE, Mark, MarkKind, append_mark, read_marks
 from toolcert.version import __version__
 from toolcert.view.case_view import case_view
@@ -104,7 +104,7 @@ class ViewApp:
         library = self._library
         listed = [_in_list(run) for run in library.newest_first()]
         troubles = [{"folder": folder, "why": why} for folder, why in library.troubles.items()]
-        places = [str(place) for place in library.places]
+        places = [shelf.name for shelf in library.shelves]
         return answer({"runs": listed, "troubles": troubles, "places": places, "toolcert": __version__})
 
     async def _run(self, request: web.Request) -> web.Response:
@@ -192,6 +192,8 @@ class ViewApp:
             raise UsageError(f"the note has {len(given.note)} characters.", remedy=f"Use at most {MOST_NOTE}.")
 
         def keep() -> Mark:
+            if run_name(run.folder) != str(run.folder):
+                raise UsageError("this run is in an object store.", remedy="Copy it to a folder to mark its cases.")
             record = decode_record(_line_of(run, given.case))
             known = (*record.codes, *codes_of(record.detail.findings))
             if given.finding is not None and given.finding not in known:
@@ -342,7 +344,7 @@ def _in_list(run: ViewedRun) -> dict[str, Any]:
     model = manifest.parameters.get("model")
     return {
         "run": run.name,
-        "folder": str(run.folder),
+        "folder": run_name(run.folder),
         "job": manifest.job,
         "suite": manifest.suite or (manifest.dataset.path if manifest.dataset else ""),
         "endpoints": [spec.name for spec in manifest.endpoints],

@@ -19,6 +19,8 @@ from toolcert.runs.files import write_whole
 from toolcert.runs.location import RunState
 from toolcert.runs.reader import is_run, read_manifest
 from toolcert.runs.writer import MANIFEST, RECORDS, is_held
+from toolcert.stores.mirror import files_below, mirror, mirror_folder
+from toolcert.stores.object_url import parse_url
 from toolcert.version import __version__
 from toolcert.view.case_index import CaseIndex, IndexState
 from toolcert.view.run_card import Prices, RunCard, run_card
@@ -28,6 +30,9 @@ QUIET_SECONDS = 20.0
 """An unfinished log that does not grow for so long may belong to a dead run: its lock tells."""
 WANTED_SECONDS = 120.0
 """How long a run that somebody looked at comes before the others."""
+ASK_STORE_SECONDS = 10.0
+MOST_COPIED = 100
+"""Runs below an address that are copied to this machine, the newest ones."""
 LARGE = 64 << 20
 """Bytes of a log that is read only when somebody opens the run."""
 CARD_EVERY = 8
@@ -143,11 +148,52 @@ def _seen(folder: Path) -> Seen:
     return Seen(manifest=(manifest.st_mtime_ns, manifest.st_size), size=log.st_size, changed=log.st_mtime)
 
 
+class Shelf:
+    """A place with runs: a folder, or the address of an object store, whose newest runs are copied to this machine."""
+
+    def __init__(self, place: Path | str) -> None:
+        self.name = str(place)
+        self._folder = place if isinstance(place, Path) else None
+        self._copied: list[Path] = []
+        self._due = 0.0
+
+    def folders(self) -> list[Path]:
+        """The run folders there; an address is asked only now and then."""
+        if self._folder is not None:
+            return list(run_folders(self._folder))
+        if time.monotonic() >= self._due:
+            self._copied = list(_copied(self.name))
+            self._due = time.monotonic() + ASK_STORE_SECONDS
+        return self._copied
+
+
+def _copied(url: str) -> Iterator[Path]:
+    """The runs below an address, or the one at it, brought up to date."""
+    below = {name: content for name, content in files_below(url, MANIFEST).items() if _started(content) is not None}
+    if not below:
+        yield mirror(url, RECORDS)
+        return
+    for name in sorted(below, key=lambda name: _started(below[name]) or 0.0, reverse=True)[:MOST_COPIED]:
+        address = f"{url.rstrip('/')}/{name}"
+        folder = mirror_folder(parse_url(address))
+        kept = folder / MANIFEST
+        if not (kept.is_file() and kept.read_bytes() == below[name] and b'"finished_at"' in below[name]):
+            mirror(address, RECORDS)
+        yield folder
+
+
+def _started(manifest: bytes) -> float | None:
+    try:
+        return msgspec.json.decode(manifest, type=Manifest).started_at
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 class Library:
     """All runs below some folders. A thread of its own looks for changes and reads what is new."""
 
-    def __init__(self, places: Sequence[Path], cache: Path, prices: Prices) -> None:
-        self.places = tuple(places)
+    def __init__(self, shelves: Sequence[Shelf], cache: Path, prices: Prices) -> None:
+        self.shelves = tuple(shelves)
         self.runs: dict[str, ViewedRun] = {}
         self.troubles: dict[str, str] = {}
         """Folders that cannot be shown, with the reason."""
@@ -185,7 +231,7 @@ class Library:
 
     def scan(self) -> bool:
         """Look for runs that came, went or grew; whether the list changed."""
-        found = list(dict.fromkeys(folder.resolve() for place in self.places for folder in run_folders(place)))
+        found = list(dict.fromkeys(folder.resolve() for shelf in self.shelves for folder in shelf.folders()))
         gone = [name for name, run in self.runs.items() if run.folder not in found]
         for name in gone:
             del self.runs[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -18,12 +19,13 @@ from toolcert.core.errors import InputError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.runs.location import locate_run
 from toolcert.runs.provenance import RUNS
-from toolcert.runs.reader import is_run
+from toolcert.stores.object_url import is_url
 from toolcert.view.guard import Guard, check_host
-from toolcert.view.library import Library
+from toolcert.view.library import Library, Shelf
 
 PORT = 8230
 """Asked for where no port is named, so that a link still leads somewhere tomorrow; another is taken if it is in use."""
+LATEST_AT_URL = re.compile(r"/latest(~\d+)?/?$")
 _STARTS_WITHIN = 30.0
 _ENDS_WITHIN = 10.0
 
@@ -49,10 +51,11 @@ class Viewer:
         self._password = Secret(password, source="password") if isinstance(password, str) else password
         check_host(host, self._password)
         self._host, self._port = host, port
-        folders = [_place(place) for place in places or [RUNS]]
-        self._library = Library(folders, Path(cache) if cache else index_folder(), prices or {})
+        shelves = [_shelf(place) for place in places or [RUNS]]
+        self._library = Library(shelves, Path(cache) if cache else index_folder(), prices or {})
         self._guard: Guard | None = None
-        self._single = folders[0] if len(folders) == 1 and is_run(folders[0]) else None
+        shown = [folder.resolve() for shelf in shelves for folder in shelf.folders()]
+        self._single = shown[0] if len(shown) == 1 and places else None
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._over: asyncio.Event | None = None
@@ -78,8 +81,6 @@ class Viewer:
         return self._guard.first_address(f"runs/{name}" if name else "")
 
     def __enter__(self) -> Self:
-        if self._single is not None:
-            self._single = self._single.resolve()
         self._thread.start()
         self._ready.wait(_STARTS_WITHIN)
         if self._guard is None:
@@ -133,17 +134,19 @@ class Viewer:
         return int(runner.addresses[0][1])
 
 
-def _place(place: str | PathLike[str]) -> Path:
+def _shelf(place: str | PathLike[str]) -> Shelf:
+    if is_url(place) and not LATEST_AT_URL.search(str(place)):
+        return Shelf(str(place))
     folder = locate_run(place)
     if not folder.is_dir():
         if folder == RUNS:
-            return folder  # the first run makes it
+            return Shelf(folder)  # the first run makes it
         raise InputError(
             f"there is no folder {place}.", remedy="Name a run, or a folder with runs such as toolcert-runs."
         )
     if not os.access(folder, os.R_OK | os.X_OK):
         raise InputError(f"the folder {place} cannot be read.")
-    return folder
+    return Shelf(folder)
 
 
 def index_folder() -> Path:

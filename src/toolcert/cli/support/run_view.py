@@ -6,7 +6,6 @@ import contextlib
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Self
 
 from toolcert.cli.support.exit import echo, warn
@@ -26,7 +25,7 @@ class RunView:
     def __init__(self, settings: Settings) -> None:
         self._wanted = settings.view
         self._browser = settings.browser
-        self._place = Path(settings.output) if settings.output else RUNS
+        self._place = settings.output or str(RUNS)
         self._viewer: subprocess.Popen[str] | None = None
 
     def __call__(self, event: Event) -> None:
@@ -34,7 +33,7 @@ class RunView:
             self._open(event.manifest.run)
 
     def _open(self, run: str) -> None:
-        words = [sys.executable, "-m", "toolcert.view", str(self._place), run, *([] if self._browser else ["quiet"])]
+        words = [sys.executable, "-m", "toolcert.view", self._place, run, *([] if self._browser else ["quiet"])]
         # A session of its own: Ctrl-C stops the run first. Its standard input tells it when this process is gone.
         self._viewer = subprocess.Popen(  # noqa: S603 - our own module
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
