@@ -23,6 +23,7 @@ import shards
 import starting
 import toolcert
 import verifying
+import viewing
 from kit import Kit, Row, vendor
 
 Cell = Callable[[Kit], Iterator[Row]]
@@ -40,6 +41,7 @@ CELLS: tuple[tuple[str, Cell], ...] = (
     ("P10", history.views),
     ("P13", cluster.ray_engine),
     ("P14", shards.million_rows),
+    ("P15", viewing.large_run),
 )
 HEADINGS = ("", "what", "measured", "goal", "then", "")
 

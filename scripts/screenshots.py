@@ -1,6 +1,6 @@
 """Take the pictures of the pages in docs/images: the probe page of a real demo run, the others of invented runs.
 
-python scripts/screenshots.py [NAME ...]     probe, probe-phone, verify, compare, history; all without a name
+python scripts/screenshots.py [NAME ...]     probe, probe-phone, verify, compare, history, view, view-case; or all
 
 Needs chromium and the development dependencies. Pictures are small: the top of each page, as a reader first sees it.
 """
@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
+from urllib.parse import quote
 
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from toolcert.reports.formats import Extras, render
 from toolcert.reports.history.html import history_html
@@ -82,6 +84,58 @@ PICTURES = {
 }
 
 
+class Scene(NamedTuple):
+    """A page of the viewer over an invented run, and what is there when it is drawn."""
+
+    path: str
+    height: int
+    ready: str
+
+
+SCENES = {
+    "view": Scene("runs/c41e88d0?q=outcome%3Afailed&sort=-latency", 1400, ".vrow .vname"),
+    "view-case": Scene("runs/RUN?q=outcome%3Afailed&case=CASE", 1200, ".judgement"),
+}
+
+
+def picture_of_viewer(browser: Browser, name: str, folder: Path) -> None:
+    """Picture a page of the viewer: of an invented verify run, or of a probe run at a simulated vendor."""
+    from reports.verify_samples import write_verify_run
+    from toolcert.api.endpoint import Endpoint
+    from toolcert.api.probe import ProbeOptions, probe
+    from toolcert.core.cases import Outcome
+    from toolcert.runs.reader import RunReader, read_manifest
+    from toolcert.simulate import Vendor
+    from toolcert.view.viewer import Viewer
+
+    runs, scene = folder / name, SCENES[name]
+    if name == "view":
+        write_verify_run(runs, rows=2000)
+    else:
+        with (
+            Vendor(["seven-of-ten"]) as vendor,
+            ThreadPoolExecutor() as beside,
+        ):  # playwright's event loop runs here
+            options = ProbeOptions(output=str(runs), seed=1)
+            beside.submit(probe, Endpoint(vendor.url, name="simulated"), options=options).result()
+    failed = next(record.case for record in RunReader(runs).heads() if record.outcome is Outcome.FAILED)
+    run = read_manifest(runs).run
+    with Viewer(runs, port=0, cache=folder / "cache") as viewer:
+        page = browser.new_page(viewport=ViewportSize(width=1180, height=scene.height))
+        page.goto(viewer.first_address)
+        page.wait_for_selector(".vrow .vname")
+        page.wait_for_selector(".certificate .tally, .certificate .sign")
+        page.goto(viewer.address + scene.path.replace("RUN", run).replace("CASE", quote(failed, safe="")))
+        page.wait_for_selector(scene.ready)
+        page.wait_for_timeout(1500)
+        place = f"toolcert-runs/20260624-0647-{run}"  # not that of this machine
+        page.evaluate(
+            "place => { const at = document.querySelector('.actions .label'); if (at) at.textContent = place; }", place
+        )
+        page.screenshot(path=IMAGES / f"{name}.png")
+        page.close()
+
+
 def main(*names: str) -> int:
     sys.path.insert(0, str(ROOT / "tests"))
     program = shutil.which("chromium") or shutil.which("google-chrome")
@@ -90,7 +144,10 @@ def main(*names: str) -> int:
         return 1
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        for name in names or PICTURES:
+        for name in names or (*PICTURES, *SCENES):
+            if name in SCENES:
+                picture_of_viewer(browser, name, Path(folder))
+                continue
             picture = PICTURES[name]
             size = ViewportSize(width=picture.width, height=picture.height)
             page = browser.new_page(viewport=size, color_scheme=picture.theme)

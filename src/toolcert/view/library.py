@@ -16,7 +16,7 @@ from toolcert.core.errors import InputError, ToolcertError
 from toolcert.core.manifest import Manifest
 from toolcert.core.values import Value
 from toolcert.runs.files import write_whole
-from toolcert.runs.location import RunState
+from toolcert.runs.location import RunState, run_name
 from toolcert.runs.reader import is_run, read_manifest
 from toolcert.runs.writer import MANIFEST, RECORDS, is_held
 from toolcert.stores.mirror import files_below, mirror, mirror_folder
@@ -165,6 +165,11 @@ class Shelf:
             self._copied = list(_copied(self.name))
             self._due = time.monotonic() + ASK_STORE_SECONDS
         return self._copied
+
+    def only_run(self) -> Path | None:
+        """The run that the place itself is, where it is one."""
+        found = [folder for folder in self.folders() if run_name(folder) == self.name]
+        return found[0].resolve() if found else None
 
 
 def _copied(url: str) -> Iterator[Path]:

@@ -54,8 +54,8 @@ class Viewer:
         shelves = [_shelf(place) for place in places or [RUNS]]
         self._library = Library(shelves, Path(cache) if cache else index_folder(), prices or {})
         self._guard: Guard | None = None
-        shown = [folder.resolve() for shelf in shelves for folder in shelf.folders()]
-        self._single = shown[0] if len(shown) == 1 and places else None
+        shown = [shelf.only_run() for shelf in shelves]
+        self._single = shown[0] if len(shown) == 1 else None
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._over: asyncio.Event | None = None

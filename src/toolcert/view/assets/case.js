@@ -60,8 +60,8 @@ export function casePage(main, { run, go }) {
   function said(message, answer = false) {
     return el(`article.bubble${answer ? ".answer" : ""}`, { "aria-label": message.role },
       el("p.who", {}, message.role, message.answers ? el("span.faint", {}, ` result of ${message.answers}`) : "", message.note ? el("span.faint", {}, ` ${message.note}`) : ""),
-      message.reasoning ? el("details", {}, el("summary.label", {}, icon("arrow", "turn"), " Reasoning"), el("p.said.quiet", {}, message.reasoning)) : "",
-      message.text ? el("p.said", {}, message.text) : "",
+      message.reasoning ? el("details", {}, el("summary.label", {}, icon("arrow", "turn"), " Reasoning"), el("p.speech.quiet", {}, message.reasoning)) : "",
+      message.text ? el("p.speech", {}, message.text) : "",
       (message.calls || []).map((call) => el(`div.call${call.sound === false ? ".unsound" : ""}`, {}, el("p", {}, el("code", {}, el("b", {}, call.name || "(no name)")), el("span.faint", {}, ` ${call.id || ""}`), call.sound === false ? sign("bad", (call.faults || []).join(", ") || "not valid") : call.sound === true ? sign("good", "valid") : ""),
         el("pre", { tabindex: "0", "aria-label": `Arguments of ${call.name || "the call"}` }, call.arguments))),
       !message.text && !(message.calls || []).length && !message.reasoning ? el("p.faint", {}, "(empty)") : "");

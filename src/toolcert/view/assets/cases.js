@@ -11,7 +11,7 @@ const FACETS = [["outcome", "Outcome"], ["finding", "Finding"], ["probe", "Probe
 const ORDERS = [["", "As in the log"], ["-latency", "Slowest first"], ["latency", "Fastest first"], ["-first_token", "Slowest first token"], ["-tokens", "Most tokens out"], ["-tokens_in", "Most tokens in"], ["-attempts", "Most attempts"], ["outcome", "By outcome"], ["model", "By model"], ["-time", "Newest first"]];
 const SHOWN = 12;
 
-export function caseList(main, { run, go, job }) {
+export function caseList(main, { run, go }) {
   const base = `/runs/${encodeURIComponent(run)}`;
   let total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
   const output = el("output", { role: "status" });
@@ -21,7 +21,7 @@ export function caseList(main, { run, go, job }) {
   const facets = el("div.facets", {});
   const fold = el("details.facet-fold", {}, el("summary.button", {}, "Filters"), facets);
   if (innerWidth > 720) fold.open = true;
-  const columns = job === "probe" ? ["Case", "Outcome", "Model", "Findings and reason", "Time, s", "Tokens"] : ["Row", "Outcome", "Tool", "Findings and reason", "Time, s", "Tokens"];
+  const columns = ["Case", "Outcome", "Tool or model", "Findings and reason", "Time, s", "Tokens"];
   const head = el("div.vhead", { role: "row", "aria-rowindex": "1" }, columns.map((name, number) => el(`span${number > 3 ? ".num" : ""}`, { role: "columnheader" }, name)));
   const layer = el("div.vlayer", { role: "rowgroup" });
   const view = el("div.vgrid", { role: "grid", "aria-label": "Cases", "aria-rowcount": "0", tabindex: "0" }, el("div.vtop", { role: "rowgroup" }, head), layer);

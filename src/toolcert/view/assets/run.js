@@ -11,13 +11,13 @@ export function runPage(main, { run, go }) {
   const top = el("div");
   const models = el("div");
   append(main, [top, models]);
-  let list = null, told = null, ended = false;
+  const list = caseList(main, { run, go }); // not after the certificate, which may take longer
+  let told = null, ended = false;
 
   async function load() {
     try { told = await get(`/api${base}`); } catch (error) { fill(top, el("p.t-bad", { role: "alert" }, error.message)); return; }
     if (ended) return;
     draw();
-    if (!list) list = caseList(main, { run, go, job: told.job });
   }
 
   function draw() {
@@ -94,7 +94,7 @@ export function runPage(main, { run, go }) {
   }
 
   const again = seldom(1000, load);
-  const grown = seldom(1000, () => list && list.grown());
+  const grown = seldom(1000, () => list.grown());
   const deaf = listen(run, { grown: (news) => {
     if (!told) return;
     const moved = news.index.cases !== told.index.cases;
@@ -103,5 +103,5 @@ export function runPage(main, { run, go }) {
     if (moved) grown();
   } });
   load();
-  return () => { ended = true; deaf(); if (list) list.close(); };
+  return () => { ended = true; deaf(); list.close(); };
 }
