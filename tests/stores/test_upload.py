@@ -68,12 +68,12 @@ def wait_until(true: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def age(url: str) -> None:
+def age(url: str, seconds: float = 60) -> None:
     """Let the lease at a URL be as old as that of a writer that died a minute ago."""
     store = ObjectStore(parse_url(url))
     found = read_lease(store)
     assert found is not None
-    lease = msgspec.structs.replace(found[0], beat=time.time() - 60)
+    lease = msgspec.structs.replace(found[0], beat=time.time() - seconds)
     store.write(LEASE, msgspec.json.encode(lease))
 
 
@@ -191,6 +191,16 @@ def test_a_lease_that_only_looks_old_is_not_taken(url: str, machine: Callable[[s
         Upload(url, LOG).start()
     first._lease.renew = beat  # type: ignore[method-assign]
     first.finish()
+
+
+def test_a_lease_of_tomorrow_whose_holder_is_silent_is_taken_over(url: str, machine: Callable[[str], None]) -> None:
+    first = begin(url, b"one\n")
+    wait_until(lambda: first._log.content.size == 4)
+    die(first)
+    age(url, -86_400)
+    machine("elsewhere")
+    begin(url, b"two\n").finish()
+    assert read(url) == b"one\ntwo\n"
 
 
 def test_a_writer_that_died_here_is_continued_at_once_with_what_it_had_not_sent(url: str) -> None:
@@ -361,8 +371,18 @@ def test_what_was_changed_here_beside_the_log_stays_until_the_store_has_somethin
     assert there.read_text() == "changed here"
 
 
-def test_a_damaged_lease_is_a_sentence(url: str) -> None:
-    ObjectStore(parse_url(url)).write(LEASE, b"\xff{")
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff{",
+        b"[" * 100_000,
+        b'{"holder":"x","writer":"w","generation":1,"beat":0,"series":[]}',
+        b'{"holder":"x","writer":"w","generation":1,"beat":0,"series":[{"name":"../../etc"}],"released":true}',
+        b'{"holder":"x","writer":"w","generation":1,"beat":0,"series":[{"name":""}],"released":true}',
+    ],
+)
+def test_a_damaged_lease_is_a_sentence(url: str, content: bytes) -> None:
+    ObjectStore(parse_url(url)).write(LEASE, content)
     for act in (lambda: read(url), lambda: Upload(url, LOG).start()):
         with pytest.raises((InputError, OutputError), match=r"its lease\.json is damaged"):
             act()

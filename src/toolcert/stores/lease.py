@@ -18,7 +18,7 @@ import msgspec
 from toolcert.core.errors import OutputError
 from toolcert.core.values import Value
 from toolcert.stores.object_store import Conflict, ObjectStore, StoreFault
-from toolcert.stores.parts import Series, list_parts
+from toolcert.stores.parts import SERIES, Series, list_parts
 
 LEASE = "lease.json"
 HELD_SECONDS = 30.0
@@ -105,9 +105,12 @@ def read_lease(store: ObjectStore) -> tuple[Lease, str] | None:
     if found is None:
         return None
     try:
-        return msgspec.json.decode(found[0], type=Lease), found[1]
+        lease = msgspec.json.decode(found[0], type=Lease)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise StoreFault(f"its {LEASE} is damaged") from None
+    if not lease.series or not all(SERIES.fullmatch(one.name) for one in lease.series):
+        raise StoreFault(f"its {LEASE} is damaged")
+    return lease, found[1]
 
 
 def take_lease(store: ObjectStore, gone: str | None) -> tuple[HeldLease, Lease | None]:
@@ -154,9 +157,9 @@ def _refuse_unconditional_store(store: ObjectStore, lease: Lease) -> None:
 
 
 def _wait_for_silence(store: ObjectStore, lease: Lease, tag: str) -> None:
-    """Refuse a lease that is still renewed. One that seems too old is watched for a beat: clocks differ."""
+    """Refuse a lease that is still renewed. One that seems too old or of tomorrow is watched: clocks differ."""
     left = lease.beat + HELD_SECONDS - time.time()
-    if left > 0:
+    if 0 < left <= HELD_SECONDS:
         raise _refusal(store, lease.writer, f"Wait for it; if it has died, its lease ends in {left:.0f} seconds.")
     time.sleep(BEAT_SECONDS + 1)
     found = read_lease(store)

@@ -21,7 +21,7 @@ from toolcert.stores.folder_lock import lock_file
 from toolcert.stores.lease import HELD_SECONDS, LEASE, read_lease
 from toolcert.stores.object_store import CHECK, NoSuchObject, ObjectStore, Stored, StoreFault
 from toolcert.stores.object_url import ObjectUrl, is_url, parse_url
-from toolcert.stores.parts import Content, Part, Series, all_parts
+from toolcert.stores.parts import SERIES, Content, Part, Series, all_parts
 
 ORIGIN = ".origin"
 """In a mirror: the URL that it mirrors."""
@@ -37,7 +37,7 @@ _SYNC = ".sync"
 _BLOCK = 1 << 20
 _AT_ONCE = 4
 _PATIENCE = 60.0
-_OF_WRITERS = re.compile(rf"{re.escape(LEASE)}$|\d{{6}}-[0-9a-f]{{8}}")
+_OF_WRITERS = re.compile(rf"{re.escape(LEASE)}$|{SERIES.pattern}/")
 _PLAIN = re.compile(r"[^\\:\0]+")
 
 

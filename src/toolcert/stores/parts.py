@@ -15,6 +15,10 @@ from toolcert.stores.object_store import ObjectStore
 _NAME = re.compile(r"(\d{8})-([0-9a-f]{16})")
 
 
+SERIES = re.compile(r"\d{6,9}-[0-9a-f]{8}(-\d{1,9})?")
+"""The name of a series: its generation, its writer, and a number where the writer has several."""
+
+
 class Series(Value):
     """The parts that one writer has sent."""
 
