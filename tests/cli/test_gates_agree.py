@@ -196,3 +196,19 @@ def test_a_sentence_of_the_server_keeps_its_own_end(vendor: Vendor) -> None:
     with Scripted(lambda _: refusal(503, "The model is loading, please wait...")) as server:
         done = verify(server)
     assert "...." not in done.output
+
+
+def loses_unstreamed_calls(received: Received, answer: Answer) -> Answer:
+    """Good words stand where a call was due."""
+    lost = received.body and not received.json.get("stream")
+    return completion("It is sunny.", model="faithful") if lost else answer
+
+
+def test_calls_that_come_in_streams_alone_are_no_good_verdict(vendor: Vendor) -> None:
+    dataset = write_rows(Path("mixed.jsonl"), [row(number, stream=number % 2 == 1) for number in range(16)])
+    with Scripted(relay(vendor.url, loses_unstreamed_calls)) as server:
+        asked = ["verify", dataset, "--base-url", server.url, "-m", "faithful", "-q", "--badge", "badge.json"]
+        done = call(*asked, "--require", "passes")
+    assert done.stdout.startswith("undecided: no tool was called in 8 unstreamed answers, and in 8 of 8 streamed.")
+    assert done.exit_code == ExitCode.FAILED
+    assert badge() == ("undecided", "lightgrey")

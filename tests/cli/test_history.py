@@ -45,7 +45,7 @@ def test_show_fits_80_columns_by_weeks_and_shows_days_where_there_is_room(histor
 
 def test_show_says_first_what_changed_and_names_the_never_calling_last(history: str) -> None:
     shown = lines_of(toolcert("history", "show", "--history", history))
-    assert shown[0] == "just-broke stopped calling tools; 4 of 7 models call tools and use the results."
+    assert shown[0] == "just-broke stopped calling tools; 4 of 7 models pass."
     (place,) = [number for number, line in enumerate(shown) if line.startswith("✗ stopped calling")]
     assert shown[place].split()[-1] == "just-broke"
     assert shown[place + 1].strip() == "50/50 calls, 50/50 used → 0/50 calls"
@@ -135,7 +135,7 @@ def test_a_probe_saves_itself_and_the_page_shows_the_history(tmp_path: Path, mon
         assert toolcert(*words).exit_code == 0
     assert toolcert("history", "add", "run").exit_code == 0
     shown = " ".join(lines_of(toolcert("history", "show")))
-    assert "; 1 of 2 models calls tools (the use of results was not tested)." in shown
+    assert "; 1 of 2 models passes (the use of results was not tested)." in shown
     document = json.loads(toolcert("history", "show", "--json", "-").stdout)
     days = {model["model"]: model["days"][0] for model in document["history"]["models"]}
     assert document["history"]["runs"] == 1

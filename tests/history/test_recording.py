@@ -69,7 +69,7 @@ async def test_a_day_with_a_reproduced_error_is_partial_and_nowhere_called_good(
     assert {name: day.status for name, day in today.items()} == {"faithful": "working", model: "partial"}
     assert all(code in today[model].reason for code in probed.model(model).verdict.caps)
     assert standing_lines(found) == ["1 passes, 1 partial."]
-    assert headline(found).endswith("1 of 2 models calls tools and uses the results.")
+    assert headline(found).endswith("1 of 2 models passes.")
     [line] = [line for line in section(found, "r.html").splitlines() if model in line]
     assert "| partial | 0/1 |" in line
     assert {history.days[-1].status for history in narrow.models} == {DayStatus.WORKING}, "the probe alone is in order"

@@ -90,7 +90,7 @@ def test_a_young_history_is_not_stretched() -> None:
 
 def test_the_page_says_what_changed_first(found: Overview) -> None:
     page = history_html(found)
-    assert "<h1>just-broke stopped calling tools; 4 of 7 models call tools and use the results.</h1>" in page
+    assert "<h1>just-broke stopped calling tools; 4 of 7 models pass.</h1>" in page
     places = [page.index(mark) for mark in ("stopped calling</span>", 'id="timeline"', 'id="trends"', 'id="drift"')]
     assert places == sorted(places)
     assert "worse than the last good run" in page
@@ -137,14 +137,14 @@ def test_the_real_history_tells_its_three_stories(recorded: Path, tmp_path: Path
     assert sag.when == "11 April to 7 May"
     assert "from 99.6 % to 96.2 %" in sag.text
     page = history_html(found)
-    assert "No status changed on 24 June; 8 of 24 models call tools and use the results." in page
+    assert "No status changed on 24 June; 8 of 24 models pass." in page
     assert "16 models" in page
 
 
 def test_the_first_day_is_called_that(tmp_path: Path) -> None:
     """There is no day before: nothing "did not change", and one day is no span."""
     page = history_html(made(tmp_path, {"a": [GOOD], "b": [(0, 0)]}))
-    assert "<h1>First measured on 1 April; 1 of 2 models calls tools and uses the results.</h1>" in page
+    assert "<h1>First measured on 1 April; 1 of 2 models passes.</h1>" in page
     assert "<span>1 April 2026</span>" in page
     assert "there is nothing to compare it with" in page
     assert "No model was measured on 10 days yet" in page

@@ -107,11 +107,9 @@ def headline(found: Overview) -> str:
 
 
 def _fit(found: Overview, *, one: bool) -> str:
-    """What a working model was seen to do; a probe that asks for a call alone says nothing about results."""
-    calls = "calls tools" if one else "call tools"
-    if not any(day.handling.n for history in found.models for day in history.days):
-        return f"{calls} (the use of results was not tested)"
-    return f"{calls} and {'uses' if one else 'use'} the results"
+    """That models pass; a probe that asks for a call alone says nothing about results."""
+    tested = any(day.handling.n for history in found.models for day in history.days)
+    return ("passes" if one else "pass") + ("" if tested else " (the use of results was not tested)")
 
 
 def _what_changed(found: Overview) -> str:

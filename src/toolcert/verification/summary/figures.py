@@ -56,6 +56,8 @@ class AnswerMode(Value):
     streamed: bool
     sound: Rate = Rate()
     """Answers without an error of the vendor and with valid calls; those that no schema can judge are left out."""
+    called: Rate = Rate()
+    """Answers with a call, of those that could have one: tools were offered."""
     refused: int = 0
     """Rows that the server refuses as not supported."""
     unsound: tuple[UnsoundRows, ...] = ()

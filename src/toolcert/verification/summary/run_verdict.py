@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from toolcert.core.statistics.rates import Rate, runs_needed, wilson
+from toolcert.core.statistics.sequential import fisher_tail
 from toolcert.core.text.number_text import count, plural
 from toolcert.core.verdict import (
     VERIFY_THRESHOLD,
@@ -22,6 +23,7 @@ from toolcert.core.verdict import (
 from toolcert.diagnose import kind_of
 from toolcert.verification.summary.figures import AnswerMode, VerifySummary
 
+_UNLIKELY = 0.001
 _WHOLE, _STREAMED = "unstreamed answers", "streamed answers"
 
 
@@ -35,7 +37,7 @@ def run_verdict(summary: VerifySummary, threshold: float = VERIFY_THRESHOLD, all
         threshold=threshold,
         known=sum(mode.known for mode in modes),
     )
-    return _reworded(_without_calls(verdict, summary), summary, modes)
+    return _calls_in_one_mode(_reworded(_without_calls(verdict, summary), summary, modes), summary)
 
 
 def coverage_of(summary: VerifySummary) -> Coverage:
@@ -107,6 +109,20 @@ def _without_calls(verdict: Verdict, summary: VerifySummary) -> Verdict:
         else f"no tool was called in {plural(rows.answered, 'answer')}, so nothing is known about calls"
     )
     return msgspec.structs.replace(verdict, word=Word.NOT_MEASURED, reason=reason, runs_to_certify=None)
+
+
+def _calls_in_one_mode(verdict: Verdict, summary: VerifySummary) -> Verdict:
+    """Where tools are called in streams alone, or without them alone, and not by chance, one way may have lost them."""
+    if not verdict.good or summary.expects or len(summary.modes) < 2:
+        return verdict
+    silent, other = sorted(summary.modes, key=lambda mode: mode.called.value or 0.0)
+    if silent.called.k or fisher_tail(other.called.k, other.called.n, 0, silent.called.n) > _UNLIKELY:
+        return verdict
+    reason = (
+        f"no tool was called in {plural(silent.called.n, f'{_kind(silent).strip()} answer')}, "
+        f"and in {count(other.called.k)} of {count(other.called.n)}{_kind(other)}"
+    )
+    return msgspec.structs.replace(verdict, word=Word.UNDECIDED, reason=reason, runs_to_certify=None)
 
 
 def _reworded(verdict: Verdict, summary: VerifySummary, modes: Sequence[AnswerMode]) -> Verdict:

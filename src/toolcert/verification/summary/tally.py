@@ -88,6 +88,8 @@ class Tally:
         self.unsound: Counter[tuple[bool, tuple[str, ...]]] = Counter()
         """Answers that are not, with their errors."""
         self.refused: Counter[bool] = Counter()
+        self.offered: Counter[tuple[bool, bool]] = Counter()
+        """Answers to rows with tools, by whether they were streamed and whether they call."""
         self.findings: dict[tuple[bool, str], FindingTally] = {}
         """By whether it is an error in these rows, and by code."""
         self.times: defaultdict[str, Quantiles] = defaultdict(Quantiles)
@@ -182,6 +184,7 @@ class Tally:
         self.slices.add(kind, rows)
 
     def _count_soundness(self, kind: Kind, rows: int) -> None:
+        self.offered[kind.streamed, bool(kind.called)] += rows * bool(kind.tools)
         errors = tuple(code for code in _errors(kind) if code not in kind.excuse.codes)
         if kind.excuse.explained:
             self.known[kind.streamed] += rows
@@ -376,10 +379,12 @@ def _modes(tally: Tally) -> Iterator[AnswerMode]:
     for streamed in (False, True):
         unsound = {codes: rows for (mode, codes), rows in tally.unsound.most_common() if mode is streamed}
         answers = tally.sound[streamed] + sum(unsound.values())
+        called = tally.offered[streamed, True]
         if answers or tally.refused[streamed] or tally.known[streamed]:
             yield AnswerMode(
                 streamed=streamed,
                 sound=Rate(k=tally.sound[streamed], n=answers),
+                called=Rate(k=called, n=called + tally.offered[streamed, False]),
                 refused=tally.refused[streamed],
                 known=tally.known[streamed],
                 unsound=tuple(
