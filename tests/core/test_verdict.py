@@ -7,6 +7,7 @@ import math
 import pytest
 
 from toolcert.core.statistics.rates import wilson
+from toolcert.core.statistics.sequential import SequentialTest
 from toolcert.core.verdict import Ability, CappingFinding, Coverage, Word, decide
 
 FULL = Coverage(measured=100, planned=100)
@@ -125,3 +126,32 @@ def test_an_ability_that_the_user_allows_to_fail_does_not_decide() -> None:
     twice_wrong = streamed(0, 5, codes=("stream.cut", "args.lost"))
     assert decide([core(5, 5), twice_wrong], coverage=FULL, allow=["stream.cut"]).word is Word.PARTIAL
     assert decide([core(0, 5)], coverage=FULL, allow=["basic"]).word is Word.FAILS
+
+
+@pytest.mark.parametrize(
+    ("threshold", "most"),
+    [(0.9, 35), (0.9, 100), pytest.param(0.9, 400, marks=pytest.mark.heavy), (0.99, 400)],
+)
+def test_an_ability_at_the_threshold_is_rarely_certified_by_a_run_that_stops_early(threshold: float, most: int) -> None:
+    """Exact, over every course of an adaptive run: what is looked at after each case is certified no more often."""
+    alive, certified = {0: 1.0}, 0.0
+    for n in range(1, most + 1):
+        grown: dict[int, float] = {}
+        for k, chance in alive.items():
+            grown[k] = grown.get(k, 0.0) + chance * (1 - threshold)
+            grown[k + 1] = grown.get(k + 1, 0.0) + chance * threshold
+        alive = {}
+        for k, chance in grown.items():
+            test = SequentialTest(threshold=threshold)
+            test.passed, test.failed = max(0, k - 1), n - k  # the last case completes the counts
+            if k and test.update(passed=True) is None and n < most:
+                alive[k] = chance
+            elif decide([core(k, n)], coverage=FULL, threshold=threshold).word is Word.CERTIFIED:
+                certified += chance
+    assert 0 < certified <= 0.05
+
+
+def test_a_perfect_model_is_certified_by_a_run_that_stops_early() -> None:
+    test = SequentialTest(threshold=0.9)
+    decision = next(found for _ in range(100) if (found := test.update(passed=True)))
+    assert decide([core(decision.k, decision.n)], coverage=FULL).word is Word.CERTIFIED

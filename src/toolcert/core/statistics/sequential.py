@@ -11,12 +11,15 @@ from __future__ import annotations
 import math
 
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty
+from toolcert.core.statistics.rates import certainty as by_interval
 from toolcert.core.values import Value
 
 ERROR_BOUND = 0.05
 """The highest probability that a decision is wrong."""
 _GRID = 24
 """Alternatives on each side of the threshold; more change the time to a decision by under one run."""
+_SHARE_OF_PROOF = 0.6
+"""Of the error bound, for a proof that stops a run early; the rest is for the interval of a run that is not stopped."""
 _EXTREME_SHARE = 0.5
 """Weight of "always" and "never": most models do one of the two."""
 
@@ -58,6 +61,7 @@ class SequentialTest:
         if not 0 < threshold < 1 or not 0 < alpha < 1:
             raise ValueError(f"threshold {threshold} and alpha {alpha} must lie between 0 and 1")
         self._needed = -math.log(alpha)
+        self._threshold = threshold
         weights = [_EXTREME_SHARE] + [(1 - _EXTREME_SHARE) / _GRID] * _GRID
         steps = [(step + 0.5) / _GRID for step in range(_GRID)]
         self._above = _Bet(threshold, [1.0, *(threshold + (1 - threshold) * step for step in steps)], weights)
@@ -77,9 +81,13 @@ class SequentialTest:
         return self.decision
 
     def _decide(self) -> Decision | None:
-        for bet, certainty in ((self._above, Certainty.PROVEN), (self._below, Certainty.UNRELIABLE)):
-            if bet.log_wealth(self.passed, self.failed) >= self._needed:
-                return Decision(certainty=certainty, k=self.passed, n=self.passed + self.failed)
+        k, n = self.passed, self.passed + self.failed
+        if self._below.log_wealth(self.passed, self.failed) >= self._needed:
+            return Decision(certainty=Certainty.UNRELIABLE, k=k, n=n)
+        # A bet may be won before the interval clears the threshold: a run that stopped then would not certify.
+        won = self._above.log_wealth(self.passed, self.failed) >= self._needed - math.log(_SHARE_OF_PROOF)
+        if won and by_interval(k, n, self._threshold) is Certainty.PROVEN:
+            return Decision(certainty=Certainty.PROVEN, k=k, n=n)
         return None
 
 
