@@ -126,6 +126,69 @@ def test_several_later_runs_share_the_chance_of_a_false_alarm(made: Path) -> Non
     assert [one["alpha"] for one in json.loads(result.stdout)["differences"]] == [0.025, 0.025]
 
 
+HOSTILE = "\x1b]0;owned\x07\u202e<script>alert(1)</script>```[x](http://evil)|@all"
+
+
+def test_hostile_names_and_answers_are_shown_and_obeyed_nowhere(made: Path, tmp_path: Path) -> None:
+    bad = copytree(made / "verify-bad", tmp_path / "hostile")
+    text = json.dumps(HOSTILE, ensure_ascii=True)[1:-1]
+    log = (bad / RECORDS).read_text(encoding="utf-8")
+    (bad / RECORDS).write_text(log.replace("Paris", json.dumps(text)[1:-1]), encoding="utf-8")
+    manifest = read_manifest(bad)
+    renamed = manifest.parameters | {"model": HOSTILE, "temperature": HOSTILE}
+    write_manifest(bad, msgspec.structs.replace(manifest, parameters=renamed))
+    files = ("--html", "d.html", "--markdown", "d.md", "--junit", "d.xml", "--json", "d.json")
+    result = call("diff", made / "verify-good", bad, "--fail-on", "worse", *files)
+    assert result.exit_code == 1, result.output
+    written = [Path(name).read_text(encoding="utf-8") for name in files[1::2]]
+    for shown in (result.stdout, result.stderr, *written):
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    assert "<script>alert" not in written[0]
+    fences = [line for line in written[1].splitlines() if line.startswith("```")]
+    assert set(fences) == {"```diff", "```"}
+    ET.parse("d.xml")
+
+
+def test_evidence_that_is_damaged_costs_only_the_answer(made: Path, tmp_path: Path) -> None:
+    bad = copytree(made / "verify-bad", tmp_path / "damaged")
+    lines = (bad / RECORDS).read_bytes()
+    (bad / RECORDS).write_bytes(lines.replace(b'"exchanges":[', b'"exchanges":["x",'))
+    (bad / "manifest.json").touch()
+    result = call("diff", made / "verify-good", bad, "--json", "d.json")
+    assert result.exit_code in (0, 2), result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("alpha", ["0", "1"])
+def test_an_alpha_at_its_ends_is_no_error(made: Path, alpha: str) -> None:
+    assert call("diff", made / "verify-good", made / "verify-bad", "--alpha", alpha).exit_code == 0
+    assert call("diff", made / "probe-good", made / "probe-bad", "--alpha", alpha).exit_code == 0
+
+
+def test_a_run_without_evidence_is_compared_without_answers(made: Path, tmp_path: Path) -> None:
+    from toolcert.runs.encoding import Keep, decode_record, encode_record
+
+    bare = copytree(made / "verify-bad", tmp_path / "bare")
+    kept = [encode_record(decode_record(line), Keep.VERDICTS) for line in (bare / RECORDS).open("rb")]
+    (bare / RECORDS).write_bytes(b"".join(kept))
+    found = report(call("diff", made / "verify-good", bare, "--json", "-"))
+    assert found["change"] == "worse"
+    assert {len(pair["answer"]) for pair in found["models"][0]["cases"]} == {0}
+
+
+def test_a_model_at_another_address_is_the_same_model(made: Path, tmp_path: Path) -> None:
+    moved = copytree(made / "probe-bad", tmp_path / "moved")
+    for name in ("manifest.json", RECORDS):
+        path = moved / name
+        text = path.read_text(encoding="utf-8").replace('"mine"', '"elsewhere"').replace("mine/", "elsewhere/")
+        path.write_text(text, encoding="utf-8")
+    found = report(call("diff", made / "probe-bad", moved, "--json", "-"))
+    (model,) = found["models"]
+    assert (model["before_name"], model["name"]) == ("mine: text-caller", "elsewhere: text-caller")
+    assert model["change"] == "no_evidence"
+    assert model["pairs"] == 5
+
+
 def test_runs_of_different_jobs_are_refused(made: Path) -> None:
     result = call("diff", made / "probe-good", made / "verify-good")
     assert result.exit_code == 2

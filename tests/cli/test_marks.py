@@ -168,6 +168,7 @@ def test_a_diff_leaves_out_what_is_known(rows: Path, made: Path, vendor: Vendor,
         (("RUN", "999", "--known"), "has no row 999"),
         (("RUN", "1", "--known", "--finding", "stream.cut"), "has no finding stream.cut"),
         (("nowhere", "1", "--known"), "is not a run of toolcert"),
+        (("s3://bucket/run", "1", "--known"), "Copy the run into a folder"),
     ],
 )
 def test_a_mark_that_says_nothing_is_refused(rows: Path, words: tuple[str, ...], said: str) -> None:

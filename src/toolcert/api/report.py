@@ -16,6 +16,7 @@ from toolcert.reports.formats import NOTHING, Extras
 from toolcert.runs.location import locate_run
 from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark, known_marks
 from toolcert.runs.reader import RunReader, read_manifest
+from toolcert.stores.object_url import is_url
 from toolcert.verification.older_results import is_older_results
 from toolcert.verification.rejudgement import rejudge
 from toolcert.verification.single_row import find_row
@@ -76,6 +77,11 @@ def mark(
     run: str | Path, case: str, kind: MarkKind | str, *, finding: str | None = None, note: str = ""
 ) -> tuple[Path, Mark]:
     """Mark a case of a run (see `Mark`); where the mark was written, and the mark."""
+    if is_url(run):
+        raise UsageError(
+            "a run at a URL cannot be marked: marks are kept in a folder.",
+            remedy="Copy the run into a folder, mark it there, and give the file with --known.",
+        )
     path = locate_run(run)
     if is_older_results(path):
         raise InputError(f"{path} is a file of results.", remedy="Marks are kept in run folders; name one.")

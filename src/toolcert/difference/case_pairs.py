@@ -9,6 +9,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from toolcert.comparison.stats.significance import binomial_tail
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Record, RowFacts
@@ -32,6 +34,8 @@ SMALLEST_TIME_RATIO = 1.2
 ANSWERED = (Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED)
 """Outcomes that say something: a refusal of the server is an answer."""
 _MOST_LINES = 80
+_MOST_READ = 400
+"""Lines of an answer that are compared: the time that takes grows with their square."""
 _MOST_COLUMNS = 400
 
 
@@ -71,12 +75,19 @@ class CaseReader:
 
     def replies(self, offset: int) -> tuple[Reply, ...]:
         """The answers in the line that begins there; none where they were not kept."""
-        return decode_replies(self.line(offset))
+        try:
+            return decode_replies(self.line(offset))
+        except (
+            msgspec.DecodeError,
+            UnicodeDecodeError,
+            RecursionError,
+        ):  # the verdict can be read, the evidence not
+            return ()
 
 
 def answer_diff(before: Iterable[Reply], after: Iterable[Reply]) -> tuple[str, ...]:
     """Two answers as lines of a unified diff; empty where one of them was not kept, or where they read the same."""
-    old, new = _lines(before), _lines(after)
+    old, new = ([_short(line) for line in _lines(replies)[:_MOST_READ]] for replies in (before, after))
     if not old or not new:
         return ()
     lines = list(unified_diff(old, new, lineterm="", n=2))[2:]

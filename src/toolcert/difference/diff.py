@@ -61,7 +61,9 @@ def diff_runs(
     elif job == "verify":
         evidence, unpaired = [verify_evidence(old, new, cases)], []
     else:
-        raise InputError(f"{old.folder} is a run of kind {job!r}, which cannot be compared.")
+        raise InputError(
+            f"{old.folder} is a run of kind {job!r}, which cannot be compared.", remedy="Name probe or verify runs."
+        )
     models, tests = judged(evidence, alpha)
     models.sort(key=lambda model: (_URGENT.index(model.change), model.name))
     models += [only_in_one(model, change) for model, change in unpaired]
@@ -150,7 +152,7 @@ def _shown_loss(models: Sequence[ModelDifference], job: str, alpha: float) -> st
         needed = failures_shown(10**6, alpha)
         return (
             f"{needed} of {plural(pairs, 'row')} that pass no longer, and none that passes instead, would show."
-            if pairs
+            if pairs and needed is not None
             else ""
         )
     sizes = [

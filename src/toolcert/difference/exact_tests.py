@@ -103,6 +103,8 @@ def later_is_larger(before: Sequence[float], after: Sequence[float]) -> float:
 
 def failures_shown(n: int, alpha: float) -> int | None:
     """The fewest failures of n that show a loss where all n passed before; None where no number does."""
+    if alpha <= 0:
+        return None
     if n > _EXACT_UP_TO // 2:
         return _fewest_of_many(alpha)
     return next((bad for bad in range(1, n + 1) if loss_p([(Rate(k=n, n=n), Rate(k=n - bad, n=n))]) <= alpha), None)

@@ -20,7 +20,7 @@ from toolcert.reports.diff.phrases import (
 )
 from toolcert.reports.display_text import visible
 from toolcert.reports.formats import NOTHING, Extras
-from toolcert.reports.markdown import SIGNS, document, escape, prose, short, table
+from toolcert.reports.markdown import SIGNS, code, document, escape, prose, short, table
 
 _MOST_PAIRS = 5
 
@@ -71,7 +71,7 @@ def _model(model: ModelDifference) -> list[list[str]]:
         blocks.append(table((short(model.name), ">Before", ">After", "Change", ""), rows))
     if findings:
         found = [
-            (one.change.text, one.severity, f"`{one.code}`", finding_words(one), short(notes(one) or one.title))
+            (one.change.text, one.severity, code(one.code), finding_words(one), short(notes(one) or one.title))
             for one in findings
         ]
         blocks.append(table(("Finding", "Severity", "Code", "Cases", ""), found))
