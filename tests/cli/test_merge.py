@@ -367,6 +367,17 @@ def test_marks_of_all_shards_are_marks_of_the_merge(tmp_path: Path, shards: list
     assert kinds == {"case 0": MarkKind.KNOWN, "case 1": MarkKind.WRONG, "case 2": MarkKind.KNOWN}
 
 
+def test_the_summary_of_the_merge_knows_the_marks(tmp_path: Path, shards: list[Path]) -> None:
+    failed = [
+        (folder, head.case) for folder in shards for head in RunReader(folder).heads() if head.outcome is Outcome.FAILED
+    ]
+    (folder, case), *_ = failed
+    append_mark(folder / MARKS, Mark(case=case, kind=MarkKind.KNOWN))
+    merged = merge(*shards, output=tmp_path / "all").summary
+    assert [mark.cases for mark in merged.marks] == [1]
+    assert timeless(merged) == timeless(summarise(tmp_path / "all"))
+
+
 def test_merge_needs_an_output_and_knows_nothing_of_shards_of_its_own(three: list[Path]) -> None:
     assert "merge needs --output" in call("merge", *three).stderr
     assert call("merge", "-o", "x").exit_code == ExitCode.USAGE

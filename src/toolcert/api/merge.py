@@ -30,7 +30,7 @@ def merge(
     """Join the runs of shards, or merges of some of them, into the run that one machine would have written.
 
     Shards that are missing or unfinished are refused, unless `allow_gaps` is true. A run in `output` that is not a
-    merge of some of these is refused, unless `fresh` is true.
+    merge of some of these is refused, unless `fresh` is true. The marks of the file `known` are respected.
     """
     if not runs:
         raise UsageError("no run to merge.", remedy="Name the folders of all shards.")
@@ -59,7 +59,7 @@ def _merge(
 ) -> VerifyRun | ProbeRun:
     with closing(Union(runs, allow_gaps=allow_gaps)) as union:
         if union.manifest.job == "verify":
-            tally = Tally(MarkTally(known=known))
+            tally = Tally(MarkTally(union.marks(folder), known))
             union.write(folder, fresh=fresh, observe=tally.add_line)
             return VerifyRun(folder=str(folder), summary=summary_of(tally, union.manifest))
         union.write(folder, fresh=fresh)

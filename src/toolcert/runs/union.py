@@ -26,7 +26,7 @@ from toolcert.core.text.number_text import plural
 from toolcert.http.descriptors import allow_connections
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
-from toolcert.runs.marks import MARKS, read_marks
+from toolcert.runs.marks import MARKS, Mark, read_marks
 from toolcert.runs.provenance import without_secrets
 from toolcert.runs.reader import LINES_BUFFER, RunReader, is_run, read_manifest
 from toolcert.runs.resume import differences, refuse_another_job
@@ -171,7 +171,7 @@ class Union:
             raise UsageError(f"{folder} is one of the runs that are merged.", remedy="Choose another --output.")
         with hold(folder):
             self._refuse_other_run(folder, fresh=fresh)
-            marks = self._marks(folder)
+            marks = self.marks(folder)
             draft = folder / _DRAFT
             try:
                 with output_errors(folder / RECORDS), draft.open("wb", buffering=LINES_BUFFER) as file:
@@ -184,7 +184,7 @@ class Union:
                     draft.replace(folder / RECORDS)
                 write_manifest(folder, self.manifest)
                 if marks:
-                    write_whole(folder / MARKS, marks)
+                    write_whole(folder / MARKS, (msgspec.json.encode(mark) + b"\n" for mark in marks))
             finally:
                 draft.unlink(missing_ok=True)
 
@@ -195,10 +195,10 @@ class Union:
 
     def _lines(self, observe: Observer | None) -> Iterator[bytes]:
         """Every line once, in order."""
-        of_rows = self.manifest.job == "verify"
+        of_rows, logs = self.manifest.job == "verify", self._logs
         seen: dict[float | str, tuple[bytes, _Log]] = {}
-        for number, which, place in heapq.merge(*(log.places(which) for which, log in enumerate(self._logs))):
-            log = self._logs[which]
+        for number, which, place in heapq.merge(*(log.places(which) for which, log in enumerate(logs))):
+            log = logs[which]
             line = log.line(place)
             try:
                 key = number if of_rows else decode_head(line).case
@@ -231,10 +231,11 @@ class Union:
                 remedy="Choose another --output, or --fresh to forget that run.",
             )
 
-    def _marks(self, folder: Path) -> list[bytes]:
-        """The marks about cases of all runs; those about the merge itself come last and win."""
-        marks = [mark for place in (*(log.folder for log in self._logs), folder) for mark in read_marks(place / MARKS)]
-        return [msgspec.json.encode(mark) + b"\n" for mark in marks]
+    def marks(self, folder: Path) -> list[Mark]:
+        """The marks about cases of all runs; those about an earlier merge in `folder` win."""
+        places = (*(log.folder for log in self._logs), folder)
+        marks = [mark for place in places for mark in read_marks(place / MARKS)]
+        return list({(mark.case, mark.finding): mark for mark in marks}.values())
 
     def _missing(self) -> Iterator[str]:
         count = next(iter(self._parts)).count

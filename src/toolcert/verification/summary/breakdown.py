@@ -97,8 +97,11 @@ class Moments:
         """Count one record at its time."""
         row = record.row
         taken = row.seconds if row is not None else None
-        self._first = min(self._first, record.at - (taken or 0.0))
-        self._last = max(self._last, record.at)
+        begun = record.at - (taken or 0.0)
+        if begun < self._first:  # noqa: PLR1730 - a call would cost more than the rest, for every row
+            self._first = begun
+        if record.at > self._last:  # noqa: PLR1730 - see above
+            self._last = record.at
         stretch = self._at(int(record.at) // self.width)
         if record.outcome.measured and row is not None:
             stretch.answered += 1

@@ -137,7 +137,7 @@ class Tally:
 
     def wants_evidence(self, head: Record) -> bool:
         """Whether the findings of this record are needed as examples, not only counted."""
-        if head.row is None:
+        if head.row is None or not head.codes:
             return False
         known = (self.findings.get(_place(code, head)) for code in head.codes)
         return any(tally is None or tally.wants(head.row.index) for tally in known)
