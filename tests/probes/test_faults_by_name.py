@@ -49,7 +49,9 @@ def marked(_: Received, answer: Answer) -> Answer:
 
 
 def test_a_byte_order_mark_is_a_warning_that_refuses_nobody(vendor: Vendor, tmp_path: Path) -> None:
-    model = probed(vendor, marked, "basic", "result_use", "streaming", "model_listing").model("faithful")
+    model = probed(vendor, marked, "basic", "result_use", "streaming", "model_listing", "error_shapes").model(
+        "faithful"
+    )
     assert model.verdict.word is Word.PASSES
     assert {(found.code, found.severity) for found in model.findings} == {
         ("envelope.byte_order_mark", Severity.WARNING)

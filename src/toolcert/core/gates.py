@@ -112,7 +112,8 @@ def check_gate_codes(
         # A family's member, such as args.schema.required, has no entry of its own.
         if code not in known and not any(code.startswith(f"{family}.") for family in families):
             remedy = f"{did_you_mean(code, known)} `toolcert findings` lists them.".lstrip()
-            raise UsageError(f"{option} {code}: no such finding or severity.", remedy=remedy)
+            what = "finding, severity or probe of this run" if probes else "finding or severity"
+            raise UsageError(f"{option} {code}: no such {what}.", remedy=remedy)
 
 
 def rules_out(gates: Iterable[str], code: str, severity: Severity) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolcert.core.requests import user
-from toolcert.core.text.json_text import NotJson, parse_json
+from toolcert.core.text.json_text import BYTE_ORDER_MARK, NotJson, parse_json
 from toolcert.diagnose import finding
 from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
 from toolcert.probes.oracle import unless_broken, unmeasured
@@ -42,7 +42,7 @@ class ErrorShapes(ScriptedProbe):
 def _has_message(payload: bytes) -> bool:
     """Whether the body is an error object with a message, in any of the dialects' forms."""
     try:
-        body = parse_json(payload.decode(errors="replace"))
+        body = parse_json(payload.removeprefix(BYTE_ORDER_MARK).decode(errors="replace"))
     except NotJson:
         return False
     if not isinstance(body, dict):

@@ -45,4 +45,5 @@ def _sum(summary: ProbeSummary) -> str:
     totals = summary.totals
     missing = count(totals.counts.not_measured)
     asked = plural(totals.usage.requests, "request")
-    return f"{asked}, {missing} not measured. Run `{summary.run}`, toolcert {summary.toolcert}."
+    run = f"Run `{summary.run}`, " if summary.run else ""
+    return f"{asked}, {missing} not measured. {run}toolcert {summary.toolcert}."
