@@ -1,5 +1,7 @@
 """Names of runs, lists of runs, and marks about their cases."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,34 @@ def test_a_mark_after_a_writer_that_was_killed_is_not_lost(tmp_path: Path) -> No
     assert [mark.case for mark in read_marks(path)] == ["a"]
     append_mark(path, Mark(case="c", kind=MarkKind.KNOWN))
     assert [mark.case for mark in read_marks(path)] == ["a", "c"]
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from toolcert.runs.marks import Mark, MarkKind, append_mark
+for number in range(150):
+    append_mark(Path(sys.argv[1]), Mark(case=f"{sys.argv[2]}-{number}", kind=MarkKind.KNOWN, note="x" * 3000))
+    print(f"{sys.argv[2]}-{number}", flush=True)
+"""
+
+
+@pytest.mark.heavy
+def test_marks_of_several_writers_survive_each_other_and_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "marks.jsonl"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", _WRITER, str(path), str(one)], stdout=subprocess.PIPE, text=True)
+        for one in range(4)
+    ]
+    assert writers[0].stdout is not None
+    writers[0].stdout.readline()  # they are at work
+    writers[0].kill()
+    writers[1].kill()
+    said = {word for one in writers for word in one.communicate(timeout=60)[0].split()}
+    said.discard("0-0")
+    kept = {mark.case for mark in read_marks(path)}
+    assert said <= kept
+    assert {f"{one}-149" for one in (2, 3)} <= kept
 
 
 def test_a_file_written_by_hand_needs_no_last_line_end(tmp_path: Path) -> None:

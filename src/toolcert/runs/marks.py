@@ -24,7 +24,7 @@ from toolcert.core.values import Value
 from toolcert.core.verdict import is_allowed
 from toolcert.diagnose import kind_of
 from toolcert.runs.files import output_errors
-from toolcert.runs.writer import repair_tail
+from toolcert.runs.writer import wait_for_lock
 
 MARKS = "marks.jsonl"
 """The file beside `records.jsonl`."""
@@ -228,26 +228,19 @@ def read_marks(path: Path) -> list[Mark]:
 
 
 def append_mark(path: Path, mark: Mark) -> Mark:
-    """Add a mark to a file, durably, and return it with its time; several writers do not mix their lines."""
+    """Add a mark to a file, durably, and return it with its time; several writers wait for each other."""
     mark = msgspec.structs.replace(mark, at=mark.at or time.time(), note=mark.note[:MOST_NOTE])
-    with output_errors(path):
-        torn = _last_line(path)
+    with output_errors(path), path.open("a+b") as file:
+        wait_for_lock(file, path)  # without it the line that another one is writing would look torn
+        file.seek(0)
+        torn = file.read().rpartition(b"\n")[2]
         if torn and _mark(torn) is None:  # left by a writer that was killed; it must not swallow this one
-            repair_tail(path)
+            file.truncate(file.seek(0, os.SEEK_END) - len(torn))
             torn = b""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(path, flags, 0o644)
-        try:
-            os.write(descriptor, (b"\n" if torn else b"") + msgspec.json.encode(mark) + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        file.write((b"\n" if torn else b"") + msgspec.json.encode(mark) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
     return mark
-
-
-def _last_line(path: Path) -> bytes:
-    """What follows the last line end of a file; empty where that is nothing, or where there is no file."""
-    return path.read_bytes().rpartition(b"\n")[2] if path.exists() else b""
 
 
 def _mark(line: bytes) -> Mark | None:

@@ -40,6 +40,20 @@ def hold(folder: Path) -> IO[bytes]:
     return file
 
 
+def wait_for_lock(file: IO[bytes], path: Path, seconds: float = 10.0) -> None:
+    """Lock an open file until it is closed; wait for others that write to it for a moment."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            lock_file(file)
+        except OSError:
+            if time.monotonic() > until:
+                raise OutputError(f"another toolcert is writing to {path}.", remedy="Wait for it.") from None
+            time.sleep(0.01)
+        else:
+            return
+
+
 def is_held(folder: Path) -> bool:
     """Whether another process is writing to the folder; nothing is written there to find out."""
     try:
