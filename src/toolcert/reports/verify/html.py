@@ -310,6 +310,8 @@ class VerifyPage(Value):
     row_codes: tuple[str, ...]
     row_tools: tuple[str, ...]
     """Tools of the failing rows, for the filter."""
+    kept: bool
+    """Whether the run keeps requests and answers."""
     view: str
     """The command that shows what the page has no room for."""
     dataset: tuple[DatasetView, ...]
@@ -354,6 +356,7 @@ def _page(summary: VerifySummary, extras: Extras) -> VerifyPage:
         rows_note=_rows_note(summary, rows),
         row_codes=tuple(sorted({code for row in rows for code in row.codes})),
         row_tools=tuple(sorted({name for row in rows for name in row.tool_names.split("|") if name})[:SHOWN_TOOLS]),
+        kept=any(row.shown is not None for row in rows),
         view=visible(f"toolcert view {shlex.quote(extras.run)}") if extras.run else "",
         dataset=dataset_views(summary),
         times=summary.times,
