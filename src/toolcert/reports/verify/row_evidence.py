@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from toolcert.core.cases import Outcome
-from toolcert.core.findings import DATASET
+from toolcert.core.findings import DATASET, INTERNAL
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
@@ -26,6 +26,8 @@ BUDGET = 1_000_000
 """Bytes of all requests and answers on a page."""
 LONGEST_REASON = 240
 LONGEST_TOOL = 80
+_TRANSPORT = "transport."
+"""Codes of what is no finding about the vendor and has no entry on the page."""
 
 
 class RowEvidence(Value):
@@ -117,7 +119,7 @@ def _status(found: FoundRow) -> str:
 
 def _row(record: Record, row: RowFacts, shown: RowEvidence | None) -> RowView:
     names = [visible(name) for name in dict.fromkeys(row.names or ((row.lost,) if row.lost else ()))]
-    codes = tuple(code for code in record.codes if not code.startswith(DATASET))
+    codes = tuple(code for code in record.codes if not code.startswith((DATASET, INTERNAL, _TRANSPORT)))
     return RowView(
         index=row.index,
         role="bad" if record.outcome is Outcome.FAILED else "note",
