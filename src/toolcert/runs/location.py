@@ -16,7 +16,7 @@ from toolcert.core.values import Value
 from toolcert.runs.provenance import RUNS
 from toolcert.runs.reader import is_run, read_manifest
 from toolcert.runs.writer import MANIFEST, RECORDS, is_held
-from toolcert.stores.object_url import is_url
+from toolcert.stores.object_url import ORIGIN, is_url
 
 LATEST = "latest"
 _LATEST = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
@@ -85,6 +85,8 @@ def _started_at(manifest: bytes) -> float:
 
 def run_name(folder: str | PathLike[str]) -> str:
     """What to call a run: the URL that its folder mirrors, or the folder."""
+    if not _exists(Path(folder, ORIGIN)):
+        return str(folder)
     from toolcert.stores.mirror import origin_of
 
     return origin_of(folder)

@@ -20,11 +20,9 @@ from toolcert.core.errors import InputError, OutputError, ToolcertError, Toolcer
 from toolcert.stores.folder_lock import lock_file
 from toolcert.stores.lease import HELD_SECONDS, LEASE, read_lease
 from toolcert.stores.object_store import CHECK, NoSuchObject, ObjectStore, Stored, StoreFault
-from toolcert.stores.object_url import ObjectUrl, is_url, parse_url
+from toolcert.stores.object_url import ORIGIN, ObjectUrl, is_url, parse_url
 from toolcert.stores.parts import SERIES, Content, Part, Series, all_parts
 
-ORIGIN = ".origin"
-"""In a mirror: the URL that it mirrors."""
 HOLDER = ".holder"
 """In a mirror: the holder of the lease under which its content grew; gone once all of it is in the store."""
 WRITING = ".upload"
