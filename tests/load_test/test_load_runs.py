@@ -130,6 +130,13 @@ def test_the_vendor_never_sees_more_requests_than_the_level(tmp_path: Path) -> N
         assert vendor.peak == 6
 
 
+def test_a_run_without_evidence_still_says_what_was_seen(tmp_path: Path) -> None:
+    run = loaded("fault:load.crosstalk:2/1", tmp_path / "run", at_load=4, pairs=8, bisect=False, keep="verdicts")
+    (found,) = run.summary.findings
+    assert (found.code, found.evidence) == ("load.crosstalk", "an answer has the code of another request")
+    assert toolcert.report(run.folder, html=tmp_path / "page.html", junit=tmp_path / "j.xml").job == "load"
+
+
 def test_a_load_run_is_about_one_model(tmp_path: Path) -> None:
     with Vendor(models=["faithful", "slow"]) as vendor, pytest.raises(UsageError, match="one model, and 2 are chosen"):
         toolcert.load(vendor.url, LoadOptions(output=str(tmp_path)))

@@ -391,7 +391,7 @@ def _findings(
 ) -> Iterator[LoadFinding]:
     if tally.crosstalk:
         shown = tuple(_foreign(records[case]) for case in tally.foreign if case in records)
-        what = shown[0].evidence if shown else "the nonce of another request"
+        what = next((one.evidence for one in shown if one.evidence), "an answer has the code of another request")
         yield _finding(CROSSTALK, tally.crosstalk, tally.crosstalk_of, what, examples=shown)
     if pairs.breaks:
         text = f"{pairs.worse} pairs are right alone and wrong under load, {pairs.better} the other way round"

@@ -306,7 +306,7 @@ class LoadTally:
         """What breaks calls, with the case that shows it."""
         for found in self._breaks():
             foreign = found.code == CROSSTALK
-            text = self._foreign_evidence if foreign else "right alone, wrong under load"
+            text = self._foreign_evidence if foreign else f"{self.test.worse} pairs right alone, wrong under load"
             case = self.foreign[0] if foreign else self.worse[0][1].case
             example = Example(case=case, probe="load", evidence=text)
             severity = kind_of(found.code).severity
