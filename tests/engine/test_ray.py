@@ -162,6 +162,18 @@ def test_no_key_reaches_what_ray_keeps(cluster: Cluster, tmp_path: Path) -> None
     assert [path for path in object_stores(cluster) if KEY.encode() in path.read_bytes()] == []
 
 
+def test_a_wrong_token_is_told_in_one_sentence(cluster: Cluster, tmp_path: Path) -> None:
+    dataset = write_rows(tmp_path / "d.jsonl", [row()])
+    command = verify_command(dataset, "http://127.0.0.1:9", tmp_path / "run", "--ray-address", cluster.address)
+    wrong = cluster.environment | {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    done = subprocess.run(command, env=wrong, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 3, done.stderr
+    assert f"there is no Ray cluster at {cluster.address} (" in done.stderr
+    assert "wants a token" in done.stderr
+    assert wrong["RAY_AUTH_TOKEN"] not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def jobs(cluster: Cluster) -> str:
     """What Ray tells of the programs that were connected."""
     code = f"import ray; ray.init({cluster.address!r}, logging_level=50); print(ray._private.state.jobs())"
@@ -215,7 +227,7 @@ def test_a_killed_node_loses_no_row_and_doubles_none(cluster: Cluster, tmp_path:
 
 def test_a_killed_worker_is_replaced_on_a_ray_of_its_own(tmp_path: Path) -> None:
     """Without an address Ray runs for this command alone, and nothing of it is left."""
-    rows = 1_500
+    rows = 800
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     log = tmp_path / "run/records.jsonl"
     with Vendor(models=["faithful"]) as vendor:
@@ -223,7 +235,7 @@ def test_a_killed_worker_is_replaced_on_a_ray_of_its_own(tmp_path: Path) -> None
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             until(reached(process, log, 100), "the run begins")
             os.kill(named(process.pid, "ray::RayActor")[0], signal.SIGKILL)
-            until(reached(process, log, 600), "another worker goes on")
+            until(reached(process, log, 300), "another worker goes on")
             all_of_it = set(family(process.pid)) - {process.pid}
             _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
@@ -232,12 +244,15 @@ def test_a_killed_worker_is_replaced_on_a_ray_of_its_own(tmp_path: Path) -> None
     until(lambda: not any(Path(f"/proc/{one}/cmdline").exists() for one in all_of_it), "Ray ends with the run")
 
 
-def test_ctrl_c_ends_a_run_on_ray_and_keeps_what_was_measured(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_on_ray_and_keeps_what_was_measured(cluster: Cluster, tmp_path: Path) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(3_000)])
     log = tmp_path / "run/records.jsonl"
     with Vendor(models=["faithful"], latency=0.02) as vendor:
-        command = verify_command(dataset, vendor.url, tmp_path / "run", "--ray-workers", "1")
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        words = ("--ray-address", cluster.address, "--ray-workers", "1")
+        command = verify_command(dataset, vendor.url, tmp_path / "run", *words)
+        with subprocess.Popen(
+            command, env=cluster.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as process:
             until(reached(process, log, 50), "the run begins")
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE)

@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 from toolcert.core.errors import ClusterError, ConfigurationError, MissingExtraError, install_line
@@ -21,7 +22,7 @@ from toolcert.runs.provenance import without_secrets
 from toolcert.version import __version__
 
 CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 20.0
+ANSWER_SECONDS = 15.0
 """Ray itself waits for minutes where something else listens."""
 START_SECONDS = 90.0
 MOST_FAILURES = 3
@@ -33,11 +34,12 @@ _OBJECT_STORE = 80_000_000
 _RAY_SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "600",
 }
-"""No reports to Ray's makers, no warnings on the terminal, and time for us to say that the head is gone: without it
+"""No reports to Ray's makers, no warning about graphics cards, and time for us to say that the head is gone: without it
 Ray ends the process a minute after."""
+_SOON_TOLD = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
+"""Ray tries to reach a cluster so often, once a second, before it says what is wrong."""
 _EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
 
 
@@ -48,7 +50,7 @@ async def open_pool(pool: WorkerPool, address: str | None = None, workers: int |
     ended = threading.Event()
     ray, ours = await _connected(address, workers, ended)
     try:
-        host = "127.0.0.1" if address == LOCAL else ray.util.get_node_ip_address()
+        host = "127.0.0.1" if ours and address == LOCAL else ray.util.get_node_ip_address()
         pool.planned = workers or _fitting(int(ray.cluster_resources().get("CPU", 1)), pool.spec.concurrency)
         await pool.open(host)
         actors = _Actors(ray, pool)
@@ -84,7 +86,7 @@ class _Actors:
 
     def start(self) -> None:
         given = self._pool.assignment()
-        handle = self._kind.remote()
+        handle = self._kind.remote(str(Path.cwd()))
         self._handles.append(handle)
         self._pool.in_background(self._follow(handle, given))
 
@@ -158,7 +160,7 @@ def _connect(address: str, workers: int | None) -> tuple[Any, bool]:
     """The ray module, connected, and whether it is ours to disconnect."""
     if address != LOCAL:
         _check_address(address)
-    for name, value in _RAY_SETTINGS.items():
+    for name, value in (_RAY_SETTINGS if address == LOCAL else _RAY_SETTINGS | _SOON_TOLD).items():
         os.environ.setdefault(name, value)
     try:
         ray = importlib.import_module("ray")
@@ -175,7 +177,7 @@ def _connect(address: str, workers: int | None) -> tuple[Any, bool]:
         try:
             ray.init(address=address, **options)
         except Exception as error:  # noqa: BLE001 - Ray raises many kinds; all mean that there is no cluster
-            raise _no_cluster(address, _first_sentence(error)) from None
+            raise _no_cluster(address, _last_line(error).partition(". ")[0][:200]) from None
     return ray, True
 
 
@@ -224,13 +226,10 @@ def _check_address(address: str) -> None:
 
 
 def _no_cluster(address: str, why: str) -> ClusterError:
-    where = "Ray does not start on this machine" if address == LOCAL else f"there is no Ray cluster at {address}"
-    remedy = (
-        "" if address == LOCAL else "Give the host:port that `ray start --head` prints, on a machine of the cluster."
+    if address == LOCAL:
+        return ClusterError(f"Ray does not start on this machine ({why}).")
+    return ClusterError(
+        f"there is no Ray cluster at {address} ({why}).",
+        remedy="Give the host:port that `ray start --head` prints, on a machine of the cluster; "
+        "where the cluster wants a token, Ray must find it here, too.",
     )
-    return ClusterError(f"{where} ({why}).", remedy=remedy)
-
-
-def _first_sentence(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text.partition(". ")[0].rstrip(".")[:200]

@@ -477,6 +477,11 @@ class RayWorker:
 class RayActor:
     """What Ray starts: the worker has its loop to itself, because none of these methods is asynchronous."""
 
+    def __init__(self, folder: str) -> None:
+        """Relative paths of the user start at `folder`, where the command was given."""
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
+
     def run(self, assignment: Assignment, work: Work) -> None:
         """Be a worker until the engine needs it no more."""
         from toolcert.http.connection import run
