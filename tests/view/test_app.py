@@ -61,11 +61,11 @@ def test_cases_are_searched_sorted_and_windowed(client: Client) -> None:
     assert around["rows"][around["place"] - around["start"]]["key"] == "row-60"
 
 
-@pytest.mark.parametrize("query", ["sort=nothing", "q=latency%3Esoon", "q=" + "x" * 3000])
-def test_a_wrong_question_gets_a_sentence(client: Client, query: str) -> None:
-    answer = client.ask(f"{RUN}/cases?{query}")
-    assert answer.status == 400
-    assert answer.json["error"]
+def test_a_wrong_question_gets_a_sentence(client: Client) -> None:
+    for query in ("sort=nothing", "q=latency%3Esoon", "q=" + "x" * 3000):
+        answer = client.ask(f"{RUN}/cases?{query}")
+        assert answer.status == 400
+        assert answer.json["error"]
 
 
 def test_what_is_not_there_gets_a_sentence(client: Client) -> None:
@@ -110,14 +110,12 @@ def test_a_mark_is_kept_beside_the_run_and_found_again(
     assert [row["key"] for row in client.ask(f"{RUN}/cases?q=mark%3Aknown").json["rows"]] == ["row-2"]
 
 
-@pytest.mark.parametrize(
-    "mark",
-    [{}, {"case": "row-2"}, {"case": "row-2", "kind": "fine"}, {"case": "row-2", "kind": "known", "finding": "no.such"},
-     {"case": "row-2", "kind": "known", "note": "x" * 5000}, [], "x"],
-)  # fmt: skip
-def test_what_is_no_mark_is_refused(client: Client, small_run: Path, mark: Any) -> None:
+def test_what_is_no_mark_is_refused(client: Client, small_run: Path) -> None:
     read(client)
-    assert client.post(f"{RUN}/marks", mark).status == 400
+    known = {"case": "row-2", "kind": "known"}
+    wrong: list[Any] = [{}, {"case": "row-2"}, {"case": "row-2", "kind": "fine"}, [], "x"]
+    for mark in (*wrong, known | {"finding": "no.such"}, known | {"note": "x" * 5000}):
+        assert client.post(f"{RUN}/marks", mark).status == 400
     assert client.post(f"{RUN}/marks", {"case": "none", "kind": "known"}).status == 404
     assert not (small_run / MARKS).exists()
 

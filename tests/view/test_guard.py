@@ -37,16 +37,13 @@ def test_the_way_in_leads_to_no_other_host(viewed: Callable[..., Viewer], small_
     assert client.ask(f"//leak.example/?{client.token}").headers["location"].startswith("/leak.example")
 
 
-@pytest.mark.parametrize(
-    "host", ["leak.example", "127.0.0.1", "127.0.0.1:1", "", "localhost:{}.leak.example", "0.0.0.0:{}"]
-)
-def test_another_host_is_refused_even_with_the_cookie(
-    viewed: Callable[..., Viewer], small_run: Path, host: str
-) -> None:
+def test_another_host_is_refused_even_with_the_cookie(viewed: Callable[..., Viewer], small_run: Path) -> None:
     """A page elsewhere can point its own name at this machine."""
     client = Client(viewed(small_run.parent)).let_in()
-    assert client.ask("/api/runs", Host=host.format(client.port)).status == 403
-    assert client.ask("/api/runs", Host=f"LocalHost:{client.port}").status == 200
+    port = client.port
+    others = ("leak.example", "127.0.0.1", "127.0.0.1:1", "", f"localhost:{port}.leak.example", f"0.0.0.0:{port}")
+    assert {client.ask("/api/runs", Host=host).status for host in others} == {403}
+    assert client.ask("/api/runs", Host=f"LocalHost:{port}").status == 200
 
 
 def test_every_answer_forbids_what_it_does_not_need(viewed: Callable[..., Viewer], small_run: Path) -> None:
@@ -83,9 +80,10 @@ def test_nothing_else_can_be_written(viewed: Callable[..., Viewer], small_run: P
     assert statuses == {405}
 
 
-@pytest.mark.parametrize("name", ["../guard.py", "..%2fguard.py", "shell.html", "main.py", ".", "%00"])
-def test_only_our_own_files_are_served(viewed: Callable[..., Viewer], small_run: Path, name: str) -> None:
-    assert Client(viewed(small_run.parent)).let_in().ask(f"/assets/{name}").status == 404
+def test_only_our_own_files_are_served(viewed: Callable[..., Viewer], small_run: Path) -> None:
+    client = Client(viewed(small_run.parent)).let_in()
+    names = ("../guard.py", "..%2fguard.py", "shell.html", "main.py", ".", "%00", "..%5cguard.py")
+    assert {client.ask(f"/assets/{name}").status for name in names} == {404}
 
 
 def test_other_machines_need_a_password() -> None:

@@ -12,12 +12,19 @@ export function runPage(main, { run, go }) {
   const models = el("div");
   append(main, [top, models]);
   const list = caseList(main, { run, go }); // not after the certificate, which may take longer
-  let told = null, ended = false;
+  let told = null, ended = false, listed = -1;
 
   async function load() {
     try { told = await get(`/api${base}`); } catch (error) { fill(top, el("p.t-bad", { role: "alert" }, error.message)); return; }
     if (ended) return;
     draw();
+    compare();
+  }
+
+  /** The list is told once of every new number of cases, whoever brings it first. */
+  function compare() {
+    if (told.index.cases !== listed) grown();
+    listed = told.index.cases;
   }
 
   function draw() {
@@ -97,10 +104,9 @@ export function runPage(main, { run, go }) {
   const grown = seldom(1000, () => list.grown());
   const deaf = listen(run, { grown: (news) => {
     if (!told) return;
-    const moved = news.index.cases !== told.index.cases;
     told = { ...told, ...news };
+    compare();
     again();
-    if (moved) grown();
   } });
   load();
   return () => { ended = true; deaf(); list.close(); };
