@@ -163,3 +163,23 @@ def test_a_case_with_hostile_text_comes_as_ascii(viewed: Callable[..., Viewer], 
     assert answer.body.isascii()
     assert "<script>" in answer.json["model"]
     assert answer.headers["content-type"].startswith("application/json")
+
+
+def test_a_log_that_cannot_be_summed_up_costs_its_own_run_alone(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    """It is told, its other cases are listed, and the runs beside it are read."""
+    bad = shutil.copytree(small_run, tmp_path / "runs" / "bad")
+    manifest = json.loads((bad / "manifest.json").read_bytes())
+    (bad / "manifest.json").write_text(json.dumps(manifest | {"run": "bad00001", "started_at": 1.8e9}))
+    lines = (bad / "records.jsonl").read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"messages":[', b'"messages":[' + b"[" * 600 + b"]" * 600 + b",")
+    (bad / "records.jsonl").write_bytes(b"".join(lines))
+    shutil.copytree(small_run, tmp_path / "runs" / "good")
+    client = Client(viewed(tmp_path / "runs")).let_in()
+    assert read(client)["card"]["headline"]
+    told = client.ask("/api/runs/bad00001").json
+    assert told["index"]["cases"] == 120
+    assert told["headline"]
+    assert client.ask("/api/runs/bad00001/case?key=row-3").status == 200
+    assert client.ask("/api/runs/bad00001/case?key=row-2").status in (200, 500)

@@ -381,6 +381,8 @@ def _window(run: ViewedRun, query: Any, start: int, most: int, begun: float) -> 
     order = query.get("sort", "place")
     if order.lstrip("-") not in ORDERS:
         raise UsageError(f"there is no order {order}.", remedy=f"Orders: {', '.join(ORDERS)}.")
+    if not run.progress.size:
+        run.index.grow(0.0)  # one batch, so that the first rows are there at once
     ids = run.index.found(_condition(run, query.get("q", "")), order)
     place = -1
     if key := query.get("case", ""):

@@ -159,7 +159,7 @@ def case_view(line: bytes, manifest: Manifest, marks: tuple[Mark, ...] = ()) -> 
         endpoint=record.endpoint,
         model=record.model,
         outcome=record.outcome.value,
-        reason=record.reason,
+        reason=cut(record.reason, LONGEST),
         at=record.at,
         facts=tuple(_facts(record)),
         turns=tuple(_turns(record, replies, manifest)),
@@ -386,7 +386,7 @@ def _finding(found: Finding) -> FindingShown:
         code=found.code,
         severity=found.severity.value,
         title=kind.title,
-        evidence=found.evidence,
+        evidence=cut(found.evidence, LONGEST),
         turn=found.turn,
         call=found.call,
         because_of=found.because_of,
@@ -477,7 +477,7 @@ def _outcome(record: Record, findings: tuple[Finding, ...]) -> Step:
         "not_measured": "unknown",
         "skipped": "unknown",
     }
-    why = f": {record.reason}" if record.reason else ""
+    why = f": {cut(record.reason, 2000)}" if record.reason else ""
     return Step(
         title="Outcome",
         said=f"{record.outcome.value.replace('_', ' ')}{why}",

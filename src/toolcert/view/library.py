@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from sqlite3 import DatabaseError
 
 import msgspec
 
@@ -118,6 +117,9 @@ class ViewedRun:
             made = run_card(self.folder, self.manifest, self._prices)
         except ToolcertError as error:
             self.trouble = str(error)
+            return
+        except Exception as error:  # noqa: BLE001 - a log that we fail on costs its run the card, and no other run
+            self.trouble = f"The log cannot be summed up: {error}."
             return
         self.trouble = ""
         self.card = CardFile(
@@ -276,11 +278,7 @@ class Library:
                     self.on_change("")
                 busy = self._read_some()
                 self.troubles.pop(_CACHE, None)
-            except (
-                OSError,
-                DatabaseError,
-                ToolcertError,
-            ) as error:  # the cache is full, or a folder is gone: try again
+            except Exception as error:  # noqa: BLE001 - a full cache, a deleted folder, a bug: told, and tried again
                 self.troubles[_CACHE] = str(error)
             if not busy:
                 self._awake.wait(SCAN_SECONDS)

@@ -13,7 +13,7 @@ const SHOWN = 12;
 
 export function caseList(main, { run, go }) {
   const base = `/runs/${encodeURIComponent(run)}`;
-  let total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
+  let reading = true, total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
   const output = el("output", { role: "status" });
   const trouble = el("p.t-bad", { role: "alert" });
   const search = el("input", { type: "search", name: "q", "aria-label": "Search cases", placeholder: "Words, or outcome:failed finding:args.schema latency>2" });
@@ -80,6 +80,7 @@ export function caseList(main, { run, go }) {
     view.style.height = `${Math.min(Math.max(total, 1) * ROW + head.offsetHeight, Math.max(320, innerHeight - 240))}px`;
     view.setAttribute("aria-rowcount", total + 1);
     none.classList.toggle("shown", total === 0);
+    none.textContent = reading ? "The log is being read." : "No case fits this search.";
   }
 
   // Where the list is taller than an element can be, a step of the scroll bar is more than one pixel of it.
@@ -175,6 +176,8 @@ export function caseList(main, { run, go }) {
   addEventListener("filters", read);
   read();
   return {
+    /** Whether there are cases that the list cannot know yet. */
+    read(done) { reading = !done; if (total === 0 && none.classList.contains("shown")) setTotal(0); },
     /** The log has grown: what is shown stays where it is. */
     grown() { const page = Math.floor(total / PAGE); asked.delete(page); for (const one of [...asked]) if (asking().q || asking().sort) asked.delete(one); load(asking().q || asking().sort ? Math.floor(offset() / ROW / PAGE) : page); loadFacets(); },
     close() { removeEventListener("filters", read); removeEventListener("resize", resized); },

@@ -23,6 +23,7 @@ export function runPage(main, { run, go }) {
 
   /** The list is told once of every new number of cases, whoever brings it first. */
   function compare() {
+    list.read(told.index.searchable >= told.size);
     if (told.index.cases !== listed) grown();
     listed = told.index.cases;
   }
