@@ -31,6 +31,12 @@ def output_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
+def refuse_link(path: Path) -> None:
+    """Refuse to write through a link in a run folder: whoever sent the folder chose where it leads."""
+    if path.is_symlink():
+        raise OutputError(f"{path} is a link, and would be written where it leads.", remedy="Remove the link.")
+
+
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     """Replace `path` by `chunks` in one step: a crash leaves the old file or the new one.
 

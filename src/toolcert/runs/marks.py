@@ -23,7 +23,7 @@ from toolcert.core.records import Record
 from toolcert.core.values import Value
 from toolcert.core.verdict import is_allowed
 from toolcert.diagnose import kind_of
-from toolcert.runs.files import output_errors
+from toolcert.runs.files import output_errors, refuse_link
 from toolcert.runs.writer import wait_for_lock
 
 MARKS = "marks.jsonl"
@@ -230,6 +230,7 @@ def read_marks(path: Path) -> list[Mark]:
 def append_mark(path: Path, mark: Mark) -> Mark:
     """Add a mark to a file, durably, and return it with its time; several writers wait for each other."""
     mark = msgspec.structs.replace(mark, at=mark.at or time.time(), note=mark.note[:MOST_NOTE])
+    refuse_link(path)
     with output_errors(path), path.open("a+b") as file:
         wait_for_lock(file, path)  # without it the line that another one is writing would look torn
         file.seek(0)

@@ -15,16 +15,22 @@ from toolcert.core.events import CaseFinished, Event, RunFinished
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import Keep, encode_record
-from toolcert.runs.files import output_errors, write_whole
+from toolcert.runs.files import output_errors, refuse_link, write_whole
 from toolcert.stores.folder_lock import lock_file, look_at_lock
 
 _LOCK = ".lock"
+RECORDS = "records.jsonl"
+MANIFEST = "manifest.json"
+_WRITTEN = (_LOCK, RECORDS, MANIFEST, "superseded.jsonl", "marks.jsonl", ".records.merged")
+"""What writers of a run put into its folder."""
 
 
 def hold(folder: Path) -> IO[bytes]:
     """Make the folder and lock it; the lock lasts as long as the returned file is open."""
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        for name in _WRITTEN:
+            refuse_link(folder / name)
         file = (folder / _LOCK).open("ab")
     try:
         try:
@@ -68,8 +74,6 @@ def is_held(folder: Path) -> bool:
     return False
 
 
-RECORDS = "records.jsonl"
-MANIFEST = "manifest.json"
 SYNC_SECONDS = 1.0
 """A power cut loses at most this much; a crash of the process loses nothing that was reported."""
 

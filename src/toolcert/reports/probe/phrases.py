@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from toolcert.probes.summary.scorecard import (
     ProbeSummary,
 )
 from toolcert.reports.display_text import NO_VALUE, dollars, plural, visible
-from toolcert.runs.files import write_whole
+from toolcert.runs.files import refuse_link, write_whole
 
 ROLES = {
     Word.CERTIFIED: "good",
@@ -168,15 +169,19 @@ _KEYS: Mapping[str, Callable[[ModelSummary], tuple[object, ...]]] = {
 
 
 EXAMPLES = "examples"
+_CODE = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
 
 def write_examples(folder: Path, summary: ProbeSummary) -> Mapping[str, str]:
     """Write one request body per finding; returns the file of each code."""
     files: dict[str, str] = {}
+    refuse_link(folder / EXAMPLES)
     for cause in summary.causes:
-        if cause.example.body is None:
+        # The code stands in the run, which may come from a stranger: `../x` is a path, and names no file.
+        if cause.example.body is None or not _CODE.fullmatch(cause.code):
             continue
         path = folder / EXAMPLES / f"{cause.code}.json"
+        refuse_link(path)
         body = msgspec.json.format(msgspec.json.encode(cause.example.body), indent=2)
         write_whole(path, [body, b"\n"])
         files[cause.code] = str(path)

@@ -1,0 +1,98 @@
+"""A run folder that somebody sent: reading, marking or continuing it writes nothing outside of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from shutil import copytree, rmtree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from support.rows import row, write_rows
+from toolcert.cli.main import cli
+from toolcert.core.errors import ExitCode, OutputError
+from toolcert.runs.marks import MARKS
+from toolcert.runs.resume import SUPERSEDED
+from toolcert.runs.writer import hold
+from toolcert.simulate import Vendor
+
+FAULT = "fault:args.schema.required"
+OWN = "precious\nwithout an end"
+links = pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A verify run `v` and a probe run `p`."""
+    folder = tmp_path_factory.mktemp("made")
+    dataset = write_rows(folder / "d.jsonl", [row(n) for n in range(3)])
+    with Vendor(models=[FAULT]) as vendor:
+        call("verify", dataset, "--base-url", vendor.url, "-m", FAULT, "-q", "-o", folder / "v")
+        call("probe", vendor.url, "-s", "quick", "-n", "2", "-q", "-o", folder / "p")
+    return folder
+
+
+@pytest.fixture
+def sent(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The runs in a folder, with a file of the user beside it."""
+    folder = copytree(made, tmp_path / "sent" / "here")
+    (tmp_path / "own").write_text(OWN)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("code", ["../../../x", "ABSOLUTE", "..", ".x", "a/b"])
+def test_a_code_is_no_path(sent: Path, code: str) -> None:
+    code = str(sent.parent / "x") if code == "ABSOLUTE" else code
+    log = sent / "p/records.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    for line in lines:
+        line["codes"] = [code]
+        line["detail"]["findings"] = [{"code": code, "severity": "error", "evidence": "e"}]
+    log.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    rmtree(sent / "p/examples")
+    before = sorted(sent.parent.parent.rglob("*"))
+    result = call("report", "p")
+    assert result.exit_code == ExitCode.OK, result.output
+    assert sorted(sent.parent.parent.rglob("*")) == before
+
+
+NAMES = [".lock", "records.jsonl", "manifest.json", SUPERSEDED, MARKS, ".records.merged"]
+
+
+@links
+@pytest.mark.parametrize("name", NAMES)
+def test_no_run_is_continued_through_a_link(sent: Path, name: str) -> None:
+    (sent / "v" / name).unlink(missing_ok=True)
+    (sent / "v" / name).symlink_to(sent.parent.parent / "own")
+    with pytest.raises(OutputError, match="is a link"):
+        hold(sent / "v")
+
+
+@links
+def test_no_mark_is_written_through_a_link(sent: Path) -> None:
+    own = sent.parent.parent / "own"
+    (sent / "v" / MARKS).symlink_to(own)
+    result = call("mark", "v", 1, "--known")
+    assert result.exit_code == ExitCode.USAGE
+    assert own.read_text() == OWN
+
+
+@links
+@pytest.mark.parametrize("name", ["examples", f"examples/{FAULT.removeprefix('fault:')}.json"])
+def test_a_report_leads_no_example_through_a_link(sent: Path, name: str) -> None:
+    own = sent.parent.parent / "own"
+    link = sent / "p" / name
+    rmtree(link) if link.is_dir() else link.unlink()
+    link.symlink_to(own.parent if name == "examples" else own)
+    before = sorted(own.parent.iterdir())
+    result = call("report", "p")
+    assert result.exit_code == ExitCode.OK, result.output
+    assert own.read_text() == OWN
+    assert sorted(own.parent.iterdir()) == before
