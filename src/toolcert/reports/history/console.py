@@ -98,7 +98,7 @@ def _line(found: Overview, history: ModelHistory, size: int, glyphs: Glyphs, col
     for one in signs:
         line.append(_sign(one.status, glyphs), SIGNS[one.status][2])
     line.append(" " * (columns[1] - len(signs)))
-    now = words.latest_status(history, found.last)
+    now = words.latest_sign(history, found.last)
     line.append(f"  {_sign(now, glyphs)} {words.latest_word(history, found.last):<13}", SIGNS[now][2])
     working = sum(day.status is DayStatus.WORKING for day in history.measured)
     return line.append(f" {f'{working}/{len(history.measured)}':>7}")

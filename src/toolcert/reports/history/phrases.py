@@ -75,6 +75,12 @@ def latest_status(history: ModelHistory, last: str) -> DayStatus:
     return next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
 
 
+def latest_sign(history: ModelHistory, last: str) -> DayStatus:
+    """The status whose sign stands beside the verdict: what fails never looks half good."""
+    fails = latest_word(history, last) == Word.FAILS.text
+    return DayStatus.BROKEN if fails else latest_status(history, last)
+
+
 def latest_word(history: ModelHistory, last: str) -> str:
     """The verdict of a model on the last day with a run."""
     day = next((day for day in reversed(history.days) if day.day == last), None)

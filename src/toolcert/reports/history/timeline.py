@@ -16,7 +16,7 @@ from toolcert.reports.history.phrases import (
     WORDS,
     day_text,
     ever_called,
-    latest_status,
+    latest_sign,
     latest_word,
     ranked,
     ratio,
@@ -113,7 +113,7 @@ def _row(history: ModelHistory, found: Overview, size: int, notes: Sequence[Note
     bars = stretches(history.days, size)
     measured = history.measured
     working = sum(day.status is DayStatus.WORKING for day in measured)
-    status, word = latest_status(history, found.last), latest_word(history, found.last)
+    status, word = latest_sign(history, found.last), latest_word(history, found.last)
     publisher, name = _parts(history)
     own = [note for note in notes if (history.endpoint, history.model) in note.targets]
     return TimelineRow(
