@@ -69,6 +69,7 @@ def test_it_serves_until_it_is_ended() -> None:
         assert "sk-sim-1" not in rest
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="ended by a signal")
 def test_other_faces_are_served_too() -> None:
     with serving("--face", "litellm") as (url, _):

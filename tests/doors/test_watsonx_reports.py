@@ -323,6 +323,7 @@ print(sorted(row["model_id"] for row in history.get_trackable_models()))
 """
 
 
+@pytest.mark.heavy
 def test_a_script_with_the_older_packages_imports_runs(vendor: Vendor, folder: Path) -> None:
     env = {"LITELLM_URL": vendor.url, "PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run([sys.executable, "-c", OLDER_SCRIPT], capture_output=True, text=True, env=env, check=False)

@@ -97,6 +97,7 @@ def test_a_model_that_stays_as_it_is_makes_no_news(rate: float, n: int) -> None:
     assert said <= 0.01 * 20 * 60
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_a_model_of_70_percent_is_unreliable_every_day_and_not_by_turns(n: int) -> None:
     """After its first fortnight, in 20 histories; its single days pass and fail by turns."""

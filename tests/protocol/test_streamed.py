@@ -209,6 +209,7 @@ def test_pieces_without_index_find_the_call_of_their_id() -> None:
     assert arguments(read(call_stream(*map(calls, pieces)))) == ["{}", "{}"]
 
 
+@pytest.mark.heavy
 def test_very_many_calls_without_index_cost_little_each() -> None:
     deltas = [calls(piece(None, call_id=f"c{number}", name="f", arguments="{}")) for number in range(20_000)]
     began = time.process_time()

@@ -94,6 +94,7 @@ def test_colour_repeats_the_word() -> None:
     assert COLOURS.sub("", coloured) == printed(lambda screen: print_probe(summary, screen))
 
 
+@pytest.mark.heavy
 def test_only_the_live_progress_of_a_terminal_loads_rich(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes a tenth of a second to import, which every other command would pay for nothing."""
     rooms = ("probe", "verify", "compare", "history")

@@ -107,6 +107,7 @@ def test_what_a_vendor_wrote_stays_text(tmp_path: Path) -> None:
         assert "&lt;/script&gt;" in page
 
 
+@pytest.mark.heavy
 def test_a_long_history_stays_small(tmp_path: Path) -> None:
     """Three years: at most a hundred bars a model, called by their worst day."""
     course: list[Counts] = [GOOD] * 1095

@@ -240,6 +240,7 @@ def test_rows_beyond_the_room_of_a_page_are_left_to_the_viewer(tmp_path: Path, m
     assert f"toolcert view {one} {two}" in page
 
 
+@pytest.mark.heavy
 def test_many_vendors_stay_under_three_megabytes(tmp_path: Path) -> None:
     """With all the rows that differ."""
     page = str(render("compare", "html", make_comparison(tmp_path, vendors=8, rows=200)))

@@ -417,6 +417,7 @@ def test_the_run_of_the_door_of_llm_tool_calling_tester_is_read(frozen: Path) ->
     assert len(json.loads(written.read_text(encoding="utf-8"))["results"]) == 3
 
 
+@pytest.mark.heavy
 def test_csv_files_of_the_door_of_watsonx_tool_tester_are_imported(frozen: Path, tmp_path: Path) -> None:
     run("history", "import", frozen / "watsonx-tool-tester/history", "--history", "h.sqlite", cwd=tmp_path)
     run("history", "export", "again", "--history", "h.sqlite", cwd=tmp_path)
@@ -449,6 +450,7 @@ def test_a_history_keeps_every_observation(copy: Path) -> None:
     assert len(table) == 15
 
 
+@pytest.mark.heavy
 def test_a_history_tells_each_day(copy: Path) -> None:
     run("history", "show", "--history", "history/history.sqlite", "--json", "again.json", cwd=copy)
     assert _days(copy / "again.json") == _days(copy / "history/show.json")
@@ -473,6 +475,7 @@ def _days(path: Path) -> dict[str, dict[str, tuple[tuple[int, int], tuple[int, i
     }
 
 
+@pytest.mark.heavy
 def test_a_run_is_added_to_a_history_of_before(copy: Path) -> None:
     run("history", "add", "probe/agent", "--date", "2026-06-06", "--history", "history/history.sqlite", cwd=copy)
     run("history", "export", "again.jsonl", "--history", "history/history.sqlite", "--export-format", "jsonl", cwd=copy)

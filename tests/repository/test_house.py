@@ -10,6 +10,7 @@ import pytest
 from house import House
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.heavy  # every module is parsed
 ROOMS = sorted(path.parent.name for path in (ROOT / "src" / "toolcert").glob("*/__init__.py"))
 
 

@@ -45,7 +45,7 @@ def test_lost_calls_are_counted_shown_in_red_and_stand_in_the_slice_of_their_too
     page = render("verify", "html", done.summary)
     assert '<b class="t-bad">8 calls lost in text</b>' in page
     assert '"lost bad"' in page
-    assert "calls lost in text" in str(render("verify", "markdown", done.summary))
+    assert "8 calls left in the text" in str(render("verify", "markdown", done.summary))
 
 
 def test_a_results_file_says_nothing_about_the_framing_of_streams(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_a_tool_may_have_any_name(name: str) -> None:
     assert name in {line.value for line in tally.slices.result()}
 
 
+@pytest.mark.heavy
 def test_a_hundred_thousand_models_are_chosen_from_in_seconds() -> None:
     started = time.process_time()
     listed = [ModelInfo(id=f"model-{number}", can_chat=number % 2 == 0) for number in range(2 * MANY)]
