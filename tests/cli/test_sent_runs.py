@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree, rmtree
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -47,15 +49,21 @@ def sent(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def change_lines(log: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    for line in lines:
+        line.pop("code", None)
+        change(line)
+    log.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+
 @pytest.mark.parametrize("code", ["../../../x", "ABSOLUTE", "..", ".x", "a/b"])
 def test_a_code_is_no_path(sent: Path, code: str) -> None:
     code = str(sent.parent / "x") if code == "ABSOLUTE" else code
-    log = sent / "p/records.jsonl"
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    for line in lines:
-        line["codes"] = [code]
-        line["detail"]["findings"] = [{"code": code, "severity": "error", "evidence": "e"}]
-    log.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    found = [{"code": code, "severity": "error", "evidence": "e"}]
+    change_lines(
+        sent / "p/records.jsonl", lambda line: line.update(codes=[code], detail=line["detail"] | {"findings": found})
+    )
     rmtree(sent / "p/examples")
     before = sorted(sent.parent.parent.rglob("*"))
     result = call("report", "p")
@@ -64,6 +72,37 @@ def test_a_code_is_no_path(sent: Path, code: str) -> None:
 
 
 NAMES = [".lock", "records.jsonl", "manifest.json", SUPERSEDED, MARKS, ".records.merged"]
+
+
+def timed(line: dict[str, Any], seconds: float) -> None:
+    line["detail"]["exchanges"][0]["attempts"][0]["timing"]["last_byte"] = seconds
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a call without a digest": lambda line: line["row"].update(calls=["=1+1"]),
+    "a negative digest": lambda line: line["row"].update(content="-1", sampling="-1", turns=-1),
+    "less than no time": lambda line: line["row"].update(seconds=-1),
+    "no time at all in an attempt": lambda line: timed(line, -1),
+    "messages that are a number": lambda line: line["detail"]["exchanges"][0]["request"]["body"].update(messages=5),
+}
+COMMANDS = ["report v", "verify --from v -q", "diff v w", "compare --baseline w --vendor v", "runs .", "show v 1"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_record_is_read_or_named(sent: Path, change: str, command: str) -> None:
+    copytree(sent / "v", sent / "w")
+    change_lines(sent / "v/records.jsonl", CHANGES[change])
+    result = call(*command.split())
+    assert result.exit_code in (ExitCode.OK, ExitCode.USAGE, ExitCode.NOTHING_MEASURED), result.output
+
+
+def test_a_result_of_an_older_tool_that_took_less_than_no_time_has_no_time(tmp_path: Path) -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    choice = {"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+    result = {"data_index": 1, "request": request, "response": {"choices": [choice]}, "duration_ms": -5}
+    (tmp_path / "results.jsonl").write_text(json.dumps(result | {"status": "success", "hash": "a"}) + "\n")
+    assert call("report", tmp_path / "results.jsonl").exit_code == ExitCode.OK
 
 
 @links

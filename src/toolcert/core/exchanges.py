@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from toolcert.core.requests import Request
-from toolcert.core.values import JsonObject, Value
+from toolcert.core.values import JsonObject, Seconds, Value
 
 
 class FaultKind(StrEnum):
@@ -57,13 +57,13 @@ class Fault(Value):
 class Timing(Value):
     """Seconds since the attempt began (monotonic clock); None where that point was not reached."""
 
-    queue: float = 0.0
+    queue: Seconds = 0.0
     """Waited for a free slot before the attempt began."""
-    connect: float | None = None
-    first_byte: float | None = None
-    first_token: float | None = None
+    connect: Seconds | None = None
+    first_byte: Seconds | None = None
+    first_token: Seconds | None = None
     """First streamed event that carried content, reasoning or a piece of a call."""
-    last_byte: float | None = None
+    last_byte: Seconds | None = None
 
 
 class Attempt(Value):

@@ -12,7 +12,7 @@ from typing import Any
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Finding
-from toolcert.core.values import JsonObject, Value
+from toolcert.core.values import JsonObject, Seconds, Value
 
 
 class ProbeFacts(Value):
@@ -24,9 +24,9 @@ class ProbeFacts(Value):
     """A valid call of the right tool came in the first turn; None when not measured."""
     handled: bool | None = None
     """The tool's result was used; None when there was nothing to use or it was not measured."""
-    seconds: tuple[float, ...] = ()
+    seconds: tuple[Seconds, ...] = ()
     """Time of each turn's last attempt."""
-    first_token: float | None = None
+    first_token: Seconds | None = None
     retried: bool = False
     """Passed or failed only after a retry: kept apart from first tries."""
     requests: int = 0
@@ -66,8 +66,8 @@ class RowFacts(Value):
     """The model name in the answer."""
     id_style: str | None = None
     text_beside_call: bool = False
-    seconds: float | None = None
-    first_token: float | None = None
+    seconds: Seconds | None = None
+    first_token: Seconds | None = None
     attempts: int = 1
     tools: int = 0
     """How many tools were offered."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, dataclass_transform
+from typing import Annotated, Any, TypeAlias, dataclass_transform
 
 import msgspec
 
 JsonObject: TypeAlias = dict[str, Any]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
+"""What something took. A run that was changed may say that it took less than no time: then its line is no record."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

@@ -7,7 +7,7 @@ rows against each other, not to find one by.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 from zlib import crc32
@@ -29,7 +29,7 @@ KNOWN_FINISHES = (None, "stop", "tool_calls", "length", "content_filter", "funct
 _FINISHES = (*KNOWN_FINISHES, OTHER_FINISH)
 _THREE = (None, False, True)
 _BYTE = 0xFF
-_32, _16 = 0xFFFF_FFFF, 0xFFFF
+_64, _32, _16 = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF, 0xFFFF
 
 
 class CodedFacts(NamedTuple):
@@ -63,7 +63,7 @@ def row_code(row: RowFacts) -> bytes:
 def content_number(content: str) -> int:
     """64 bits of a content hash."""
     try:
-        return int(content[:16], 16)
+        return int(content[:16], 16) & _64
     except ValueError:
         return int.from_bytes(sha256(content.encode()).digest()[:8], "big")
 
@@ -71,14 +71,17 @@ def content_number(content: str) -> int:
 def sampling_number(sampling: str) -> int:
     """16 bits of a sampling hash; none is zero."""
     try:
-        return int(sampling[:4], 16)
+        return int(sampling[:4], 16) & _16
     except ValueError:
         return 0
 
 
-def payload_number(digests: Iterable[str]) -> int:
+def payload_number(digests: Sequence[str]) -> int:
     """32 bits of all digests of calls, in any order."""
-    return sum([int(digest[:8], 16) for digest in digests]) & _32
+    try:
+        return sum([int(digest[:8], 16) for digest in digests]) & _32
+    except ValueError:  # a run that was changed may hold any text there
+        return names_number(digests)
 
 
 def names_number(names: Iterable[str]) -> int:
@@ -96,7 +99,7 @@ def _flags(row: RowFacts) -> int:
         | row.text_beside_call << 9
         | (HAS_BUCKETS if row.buckets else 0)
         | min(len(row.calls), _BYTE) << 11
-        | min(row.turns, _BYTE) << 19
+        | min(max(row.turns, 0), _BYTE) << 19
     )
 
 

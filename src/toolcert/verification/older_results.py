@@ -58,7 +58,9 @@ class OlderRow(Value):
 
     def exchange(self) -> Exchange:
         """The row as one request and its answer; a failed row becomes a fault."""
-        timing = Timing(last_byte=None if self.duration_ms is None else self.duration_ms / 1000)
+        took = self.duration_ms
+        # A clock that was set back meanwhile makes it negative.
+        timing = Timing(last_byte=None if took is None or took < 0 else took / 1000)
         fault = None if self.status == SUCCESS else _fault(self.response)
         status = 200 if fault is None else fault.status
         return Exchange(

@@ -290,8 +290,8 @@ def _offered(row: Row, request: Request) -> tuple[str, ...]:
 
 
 def _turns(request: Request) -> int:
-    turns = 0
-    for message in request.body.get("messages", ()):
+    turns, messages = 0, request.body.get("messages")
+    for message in messages if isinstance(messages, list) else ():  # a run that was changed may hold anything
         turns += isinstance(message, dict) and message.get("role") == "user"
     return turns
 
