@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +15,9 @@ from click.testing import CliRunner, Result
 
 from support.rows import row, write_rows
 from toolcert.cli.main import cli
-from toolcert.core.errors import ExitCode, OutputError
+from toolcert.core.errors import ExitCode, InputError, OutputError
 from toolcert.runs.marks import MARKS
+from toolcert.runs.reader import read_manifest
 from toolcert.runs.resume import SUPERSEDED
 from toolcert.runs.writer import hold
 from toolcert.simulate import Vendor
@@ -81,6 +83,7 @@ def timed(line: dict[str, Any], seconds: float) -> None:
 CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "a call without a digest": lambda line: line["row"].update(calls=["=1+1"]),
     "a negative digest": lambda line: line["row"].update(content="-1", sampling="-1", turns=-1),
+    "more time than there is": lambda line: line["row"].update(seconds=1e308, first_token=1e308),
     "less than no time": lambda line: line["row"].update(seconds=-1),
     "no time at all in an attempt": lambda line: timed(line, -1),
     "messages that are a number": lambda line: line["detail"]["exchanges"][0]["request"]["body"].update(messages=5),
@@ -135,3 +138,12 @@ def test_a_report_leads_no_example_through_a_link(sent: Path, name: str) -> None
     assert result.exit_code == ExitCode.OK, result.output
     assert own.read_text() == OWN
     assert sorted(own.parent.iterdir()) == before
+
+
+@links
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_waits_for_a_pipe_in_place_of_a_file(sent: Path, name: str) -> None:
+    (sent / "v" / name).unlink(missing_ok=True)
+    os.mkfifo(sent / "v" / name)
+    with pytest.raises(InputError, match="is no file"):
+        read_manifest(sent / "v")

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from toolcert.runs.marks import MARKS, read_marks
+from toolcert.view.case_index import CaseIndex
 from toolcert.view.viewer import Viewer
 from view.conftest import Client
 
@@ -154,6 +155,29 @@ def test_a_folder_that_is_no_run_is_told_and_the_others_are_shown(
     told = Client(viewed(tmp_path / "runs")).let_in().ask("/api/runs").json
     assert len(told["runs"]) == 1
     assert "damaged" in told["troubles"][0]["why"]
+
+
+def test_a_run_that_we_fail_to_read_does_not_keep_others_from_being_read(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("bad", "good"):
+        shutil.copytree(small_run, tmp_path / "runs" / name)
+    grow = CaseIndex.grow
+
+    def fails(index: CaseIndex, most: float = 0.25) -> bool:
+        if index.log.parent.name == "bad":
+            raise LookupError("a bug of ours")
+        return grow(index, most)
+
+    monkeypatch.setattr(CaseIndex, "grow", fails)
+    client = Client(viewed(tmp_path / "runs")).let_in()
+    for _ in range(100):
+        told = {Path(run["folder"]).name: run for run in client.ask("/api/runs").json["runs"]}
+        if told["good"]["word"] and told["bad"]["headline"]:
+            break
+        time.sleep(0.05)
+    assert told["good"]["word"]
+    assert "LookupError: a bug of ours" in told["bad"]["headline"]
 
 
 def test_a_case_with_hostile_text_comes_as_ascii(viewed: Callable[..., Viewer], hostile_run: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from reports.verify_samples import write_verify_run
 from toolcert.core.cases import Outcome
-from toolcert.core.records import Record, RowFacts
+from toolcert.core.records import ProbeFacts, Record, RowFacts
 from toolcert.runs.encoding import encode_record
 from toolcert.view.case_index import CaseIndex
 from toolcert.view.search_query import condition_of, terms_of
@@ -144,3 +144,11 @@ def test_hostile_text_is_indexed_as_it_is(hostile_run: Path, tmp_path: Path) -> 
     [(model, number)] = index.facets(None)["model"]
     assert "<script>" in model
     assert number == 40
+
+
+@pytest.mark.parametrize("number", [1 << 63, -1 << 70])
+def test_numbers_beyond_those_of_the_index_do_not_stop_it(tmp_path: Path, number: int) -> None:
+    of_row = msgspec.structs.replace(record("row-1"), row=RowFacts(index=number, content="00"))
+    probe = ProbeFacts(probe="basic", iteration=number)
+    log(tmp_path / "run", of_row, msgspec.structs.replace(record("row-2"), row=None, probe=probe))
+    assert whole(tmp_path / "run", tmp_path / "cache").state().cases == 2

@@ -442,7 +442,7 @@ def _packed(seen: SeenCase, row: RowFacts, codes: int) -> int:
 
 
 def _ticks(seconds: float | None) -> int:
-    return 0 if seconds is None else min(_32, max(1, round(seconds / _TICK)))
+    return 0 if seconds is None else max(1, round(min(_32, seconds / _TICK)))
 
 
 def _unpacked(number: int) -> _Row:

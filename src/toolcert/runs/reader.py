@@ -17,7 +17,7 @@ from toolcert.core.errors import InputError, ToolcertWarning
 from toolcert.core.manifest import RUN_FORMAT, Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import decode_head, decode_record
-from toolcert.runs.writer import MANIFEST, RECORDS
+from toolcert.runs.writer import MANIFEST, RECORDS, WRITTEN
 
 T = TypeVar("T")
 
@@ -186,6 +186,9 @@ def is_run(path: Path) -> bool:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a run folder; says clearly what is wrong with anything else."""
     path = folder / MANIFEST
+    for name in WRITTEN:
+        if (folder / name).exists() and not (folder / name).is_file():  # opening a pipe would wait for ever
+            raise InputError(f"{folder / name} is no file.", remedy="Remove it, or name another run.")
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except FileNotFoundError:

@@ -21,7 +21,7 @@ from toolcert.stores.folder_lock import lock_file, look_at_lock
 _LOCK = ".lock"
 RECORDS = "records.jsonl"
 MANIFEST = "manifest.json"
-_WRITTEN = (_LOCK, RECORDS, MANIFEST, "superseded.jsonl", "marks.jsonl", ".records.merged")
+WRITTEN = (_LOCK, RECORDS, MANIFEST, "superseded.jsonl", "marks.jsonl", ".records.merged")
 """What writers of a run put into its folder."""
 
 
@@ -29,7 +29,7 @@ def hold(folder: Path) -> IO[bytes]:
     """Make the folder and lock it; the lock lasts as long as the returned file is open."""
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name in _WRITTEN:
+        for name in WRITTEN:
             refuse_link(folder / name)
         file = (folder / _LOCK).open("ab")
     try:

@@ -355,7 +355,7 @@ def _values(record: Record, place: int, start: int, size: int) -> tuple[Any, ...
     seconds = row.seconds if row else (sum(probe.seconds) if probe and probe.seconds else None)
     names = row.names if row else ()
     return (
-        row.index if row else place,
+        place if row is None or _whole(row.index) is None else row.index,
         start,
         size,
         settled(record),
@@ -363,7 +363,7 @@ def _values(record: Record, place: int, start: int, size: int) -> tuple[Any, ...
         _short(record.endpoint),
         _short(record.model),
         _short(probe.probe) if probe else None,
-        probe.iteration if probe else None,
+        _whole(probe.iteration) if probe else None,
         record.outcome.value,
         _short(record.reason),
         "\n".join(_short(code) for code in record.codes[:MOST_LABELS]),

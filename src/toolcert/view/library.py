@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from sqlite3 import DatabaseError
 
 import msgspec
 
@@ -131,6 +132,10 @@ class ViewedRun:
             card=made,
         )
         write_whole(self._card_path, [msgspec.json.encode(self.card)])
+
+    def give_up(self, why: str) -> None:
+        """Leave it alone until it changes."""
+        self.pending, self._tried, self.trouble = False, self.seen, why
 
     def _load_card(self) -> None:
         try:
@@ -292,18 +297,30 @@ class Library:
             wanted = now - run.wanted < WANTED_SECONDS and run.wanted > 0
             if run.seen.size > LARGE and not wanted:
                 continue
-            if run.pending:
-                run.pending = run.index.grow() or run.seen != _seen(run.folder)
-                state = run.index.state()
-                if state != run.progress:
-                    run.progress = state
-                    self.on_change(run.name)
-                if run.pending:
+            try:
+                if self._read(run):
                     return True
-            if run.card_is_due():
-                run.make_card()
+            except (OSError, DatabaseError, ToolcertError):
+                raise
+            except Exception as error:  # noqa: BLE001 - not hidden: shown in place of the card; others are read on
+                run.give_up(f"toolcert failed to read this run ({type(error).__name__}: {error}); please report it.")
                 self.on_change(run.name)
+        return False
+
+    def _read(self, run: ViewedRun) -> bool:
+        """Work on one run; whether something was done."""
+        if run.pending:
+            run.pending = run.index.grow() or run.seen != _seen(run.folder)
+            state = run.index.state()
+            if state != run.progress:
+                run.progress = state
+                self.on_change(run.name)
+            if run.pending:
                 return True
+        if run.card_is_due():
+            run.make_card()
+            self.on_change(run.name)
+            return True
         return False
 
 
