@@ -103,6 +103,13 @@ def test_a_second_listing_of_another_shape_does_not_matter(details: Any) -> None
     assert "m" in listed.stdout
 
 
+@pytest.mark.parametrize("listing", [{"data": 5}, {"data": 1e308}, {"data": {"a": 1}}, {"data": [5, {"id": [5]}]}, 5])
+def test_a_listing_of_deployments_of_another_shape_is_a_sentence(listing: Any) -> None:
+    with Scripted(lambda _: Answer(listing)) as server:
+        listed = call("models", "--base-url", server.url, "--dialect", "azure")
+    assert listed.exit_code != ExitCode.BUG, listed.stderr
+
+
 def with_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give our reader of answers a bug: it fails on the word `mischief`."""
 

@@ -6,21 +6,25 @@ import gzip
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 import zstandard
 
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Exchange
+from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.model_selection import choose
+from toolcert.reports.console.style import Screen
 from toolcert.reports.display_text import listed
+from toolcert.reports.verify.console import print_verify
 from toolcert.runs.encoding import CUT_TO, MOST_KEPT, Keep, decode_record, decode_replies, encode_record
 from toolcert.settings.patterns import Patterns
 from toolcert.verification.dataset.source import LONGEST_LINE, Source
-from toolcert.verification.summary.tally import Tally
+from toolcert.verification.summary.tally import Tally, summary_of
 
 MANY = 50_000
 
@@ -59,6 +63,22 @@ def test_fifty_thousand_answers_with_a_tool_of_their_own_take_seconds() -> None:
         tally.add(record(number, (f"tool_{number}",)))
     assert sum(line.called for line in tally.settle().tools.result()) == MANY
     assert timed(started) < 10
+
+
+def test_a_vendor_that_ends_each_answer_for_another_reason_fills_neither_memory_nor_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tally = Tally()
+    for number in range(1000):
+        one = record(number, ("tool",))
+        assert one.row is not None
+        row = msgspec.structs.replace(one.row, finish=f"{number} {'x' * 1000}")
+        tally.add(msgspec.structs.replace(one, row=row))
+    manifest = Manifest(run="r", job="verify", started_at=1.0, toolcert="0", finished_at=2.0)
+    summary = summary_of(tally, manifest)
+    assert len(summary.finish) < 300
+    print_verify(summary, Screen())
+    assert len(capsys.readouterr().out) < 5000
 
 
 @pytest.mark.parametrize("name", ["²", "9" * 5000, "9" * 5000 + " tools", "٣", ""])

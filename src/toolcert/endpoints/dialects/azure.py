@@ -57,7 +57,8 @@ class AzureDialect(OpenAiDialect):
         url = f"{self._resource}/openai/deployments?api-version={_LISTING_VERSION}"
         listing = await fetch_json(self, client, url, self.own_headers)
         entries = listing.get("data") if isinstance(listing, dict) else None
-        found = [self.model_info(entry) for entry in entries or [] if isinstance(entry, dict) and entry.get("id")]
+        listed = entries if isinstance(entries, list) else []
+        found = [self.model_info(entry) for entry in listed if isinstance(entry, dict) and entry.get("id")]
         if not found:
             raise ListingError(f"{self.spec.name}: Azure lists no deployment.", remedy="Name one: --deployment ID.")
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from toolcert.core.statistics.rates import Rate
@@ -10,6 +11,7 @@ from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
 from toolcert.reports.display_text import (
     NO_VALUE,
     count,
+    cut,
     duration,
     fit,
     listed,
@@ -37,6 +39,7 @@ _SHORTEST_BAR_BESIDE = 20
 """Shortest bar if rates, times and the worst tools are shown beside it."""
 _LABEL = 20
 _LONGEST_TOOL = 40
+_SHOWN_REASONS = 12
 SHOWN_FINDINGS = 12
 SHOWN_SLICES = 20
 SHOWN_DIFFERENCES = 50
@@ -168,7 +171,9 @@ def _figures(summary: VerifySummary, screen: Screen, *, times: bool) -> Iterator
         "as expected": summary.correct,
     }
     texts = {label: f"{percent(share.value)} ({interval(share)})" for label, share in shares.items() if share.n}
-    texts["finish reasons"] = ", ".join(f"{reason} {count(rows)}" for reason, rows in summary.finish.items())
+    # A vendor may write anything there, and something else each time.
+    finishes = [f"{cut(reason, 40)} {count(rows)}" for reason, rows in islice(summary.finish.items(), _SHOWN_REASONS)]
+    texts["finish reasons"] = ", ".join(finishes) + (", …" if len(summary.finish) > _SHOWN_REASONS else "")
     texts["not measured"] = ", ".join(f"{count(rows)} {cause}" for cause, rows in summary.not_measured_by.items())
     for line in summary.times[:2] if times else ():
         texts[line.label] = f"p50 {seconds(line.p50)} s, p95 {seconds(line.p95)} s"

@@ -166,9 +166,9 @@ class Tally:
         counts = self.rows
         counts["called" if kind.called else "unreadable" if kind.called is None else "in_text"] += rows
         counts["lost"] += rows * (kind.called is False and not LOST_CALLS.isdisjoint(kind.codes))
-        self.finish[kind.finish or "none"] += rows
+        _count_name(self.finish, kind.finish or "none", rows)
         if kind.called:
-            self.finish_with_calls[kind.finish or "none"] += rows
+            _count_name(self.finish_with_calls, kind.finish or "none", rows)
             self._count_calls(kind, rows)
         if kind.wanted is not None:
             counts["wanted"] += rows
