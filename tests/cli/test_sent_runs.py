@@ -147,3 +147,19 @@ def test_nobody_waits_for_a_pipe_in_place_of_a_file(sent: Path, name: str) -> No
     os.mkfifo(sent / "v" / name)
     with pytest.raises(InputError, match="is no file"):
         read_manifest(sent / "v")
+
+
+@pytest.mark.parametrize("command", ["report v --html page", "diff v w --html page", "report p --html page"])
+def test_pages_show_the_controls_in_a_code_as_signs(sent: Path, command: str) -> None:
+    copytree(sent / "v", sent / "w")
+    code = "args.\x1b]0;t\x07\x9b\u202e<b>"
+    found = [{"code": code, "severity": "error", "evidence": "e"}]
+    for run in ("v", "p"):
+        change_lines(
+            sent / run / "records.jsonl",
+            lambda line: line.update(codes=[code], detail=line["detail"] | {"findings": found}),
+        )
+    assert call(*command.split()).exit_code == ExitCode.OK
+    page = (sent / "page").read_text()
+    assert not set("\x1b\x07\x9b\u202e") & set(page)
+    assert "\\u202e&lt;b&gt;" in page

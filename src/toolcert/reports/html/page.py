@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from toolcert.core.findings import Severity
+from toolcert.core.text.visible_text import visible_block
 from toolcert.diagnose import kind_of
 from toolcert.reports.display_text import count, dollars, duration, percent, plural, seconds, speed_of, visible
 from toolcert.reports.html import charts
@@ -25,8 +26,8 @@ TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
 
 
 def render(template: str, **context: Any) -> str:
-    """The page of `template`; every value in `context` is escaped where it is shown."""
-    return _environment().get_template(template).render(**context)
+    """The page of `template`; every value in `context` is escaped where it is shown, and no control is obeyed."""
+    return visible_block(_environment().get_template(template).render(**context))
 
 
 @cache
