@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,3 +107,25 @@ def test_a_password_opens_the_viewer_and_a_wrong_one_does_not(viewed: Callable[.
     client.cookie = answer.headers["set-cookie"].partition(";")[0]
     assert client.ask("/api/runs").status == 200
     assert client.ask("/api/runs", Host=f"leak.example:{client.port}").status == 403
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /" + b"a" * 10_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"\x1b[2J\x9b\r\n\r\n",
+        b"GET /%0d%0aX-Injected:%20yes?TOKEN HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close\r\n\r\n",
+    ],
+)
+def test_whatever_a_stranger_sends_writes_nothing_to_the_terminal(
+    viewed: Callable[..., Viewer], small_run: Path, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    client = Client(viewed(small_run))
+    with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+        connection.sendall(sent.replace(b"PORT", str(client.port).encode()).replace(b"TOKEN", client.token.encode()))
+        answer = connection.recv(4000)
+    assert answer.startswith((b"HTTP/1.0 400", b"HTTP/1.1 400", b"HTTP/1.1 303"))
+    assert b"\r\nX-Injected" not in answer
+    assert client.let_in().ask("/api/runs").status == 200
+    assert caplog.records == []  # without a handler, Python writes them to stderr

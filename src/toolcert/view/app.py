@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from aiohttp import web
 
-from toolcert.core.errors import InputError, ToolcertError, UsageError
+from toolcert.core.errors import ISSUES, InputError, ToolcertError, UsageError
 from toolcert.core.findings import codes_of
 from toolcert.core.verdict import Word
 from toolcert.difference.diff import diff_runs
@@ -299,6 +299,9 @@ async def _explained(request: web.Request, handler: Handler) -> web.StreamRespon
         raise
     except (OSError, msgspec.DecodeError, UnicodeError, RecursionError) as error:
         return answer({"error": f"This cannot be read: {error}"}, status=500)
+    except Exception as error:  # noqa: BLE001 - not hidden: the page shows it
+        said = f"toolcert failed here ({type(error).__name__}: {error}). Please report it: {ISSUES}"
+        return answer({"error": said}, status=500)
 
 
 def answer(value: Any, status: int = 200) -> web.Response:

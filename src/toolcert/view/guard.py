@@ -110,7 +110,7 @@ class Guard:
         if not _same(request.query[TOKEN], self._token):
             return refused("The token is not that of this viewer.")
         rest = [(name, value) for name, value in request.query.items() if name != TOKEN]
-        return self._let_in(request.path + (f"?{urlencode(rest)}" if rest else ""))
+        return self._let_in(request.rel_url.raw_path + (f"?{urlencode(rest)}" if rest else ""))
 
     def _names_us(self, host: str) -> bool:
         """Whether the Host header is ours: a page elsewhere can point its own name at this machine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import sys
@@ -26,6 +27,9 @@ from toolcert.view.library import Library, Shelf
 PORT = 8230
 """Asked for where no port is named, so that a link still leads somewhere tomorrow; another is taken if it is in use."""
 LATEST_AT_URL = re.compile(r"/latest(~\d+)?/?$")
+_SILENT = logging.Logger("toolcert.view")  # noqa: LOG001 - nobody else's: it has no handler and no parent
+_SILENT.addHandler(logging.NullHandler())
+"""What any page or program sends to the port must not write to the terminal; errors of ours are in the answers."""
 _STARTS_WITHIN = 30.0
 _ENDS_WITHIN = 10.0
 
@@ -107,7 +111,8 @@ class Viewer:
 
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
         guard = Guard(self._host, self._password)
-        runner = web.AppRunner(ViewApp(self._library, guard).application(), access_log=None, shutdown_timeout=0.5)
+        application = ViewApp(self._library, guard).application()
+        runner = web.AppRunner(application, access_log=None, logger=_SILENT, shutdown_timeout=0.5)
         await runner.setup()
         try:
             try:
