@@ -154,14 +154,14 @@ def _timings(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
     if not timed:
         return
     priced = any(model.usage.cost is not None for model in timed)
-    head = "  TOKEN p50    p95  CALL p50    p95    p99  TOK/s" + ("      COST" if priced else "")
+    head = "  TOKEN p50    p95  CALL p50    p95    p99    TOK/s" + ("      COST" if priced else "")
     column = _name_column(summary, screen.width - len(head))
     yield Line(fit("SECONDS", column) + head, "dim")
     for model in timed:
         first, call, speed = model.timings.first_token, model.timings.call, model.timings.tokens_per_second
         line = Line(fit(label_of(summary, model), column))
         line.append(f"  {seconds(first.p50):>9} {seconds(first.p95):>6}")
-        line.append(f"  {seconds(call.p50):>8} {seconds(call.p95):>6} {seconds(call.p99):>6}  {speed_of(speed.p50):>5}")
+        line.append(f"  {seconds(call.p50):>8} {seconds(call.p95):>6} {seconds(call.p99):>6}  {speed_of(speed.p50):>7}")
         if priced:
             line.append(f"  {dollars(model.usage.cost):>8}")
         yield line
