@@ -192,3 +192,23 @@ def test_a_report_does_not_overwrite_marks(rows: Path) -> None:
     result = call("report", rows, "--json", rows / "marks.jsonl")
     assert result.exit_code == 2
     assert "holds a run" in result.stderr
+
+
+def test_a_mark_is_confirmed_by_the_name_that_was_typed(rows: Path) -> None:
+    number = failing(rows)[0]
+    assert call("mark", rows, number, "--wrong").stdout.startswith(f"{number} is marked as wrong in ")
+
+
+def test_an_error_that_is_known_is_not_said_to_be_rare(made: Path, vendor: Vendor, probes: Path) -> None:
+    endpoint = Endpoint(vendor.url, name="mine")
+    good = probes.with_name("good")
+    probe(endpoint, options=ProbeOptions(suite="agent", iterations=3, model=("faithful",), output=str(good)))
+    call("mark", probes, f"mine/{CUT}/streaming", "--known", "--finding", "stream.cut", "--note", "ticket 12")
+    more = call("mark", probes, f"mine/{CUT}/streaming", "--known")
+    known = ("--known", probes / "marks.jsonl")
+    assert more.exit_code == 0
+    told = call("report", probes, *known).stdout
+    assert "seen once" not in told
+    differs = json.loads(call("diff", good, probes, *known, "--json", "-").stdout)["differences"][0]
+    found = {one["code"]: one["change"] for model in differs["models"] for one in model["findings"]}
+    assert found["stream.cut"] == "known"

@@ -487,3 +487,20 @@ def test_a_merge_that_is_killed_leaves_the_earlier_one_and_can_be_repeated(tmp_p
     assert timeless(merge(*folders, output=tmp_path / "all").summary) == timeless(whole)
     assert not list((tmp_path / "all").glob(".records*"))
     assert all(record.outcome is Outcome.PASSED for record in RunReader(tmp_path / "all").heads())
+
+
+def test_a_shard_under_another_name_is_a_gap(tmp_path: Path, shards: list[Path]) -> None:
+    small, large = sorted(shards, key=lambda folder: len(lines(folder)))[::2]
+    number = read_manifest(large).shard
+    shutil.rmtree(large)
+    shutil.copytree(small, large)
+    change(large, shard=number, run="another")
+    with pytest.raises(InputError, match="fell to none of these shards"):
+        merge(*shards, output=tmp_path / "all")
+
+
+def test_runs_and_diff_tell_that_a_run_is_a_shard(tmp_path: Path, shards: list[Path]) -> None:
+    listed = json.loads(call("runs", tmp_path, "--json").stdout)
+    assert sorted(one["about"].rpartition(", ")[2] for one in listed) == [f"shard {shard}" for shard in SHARDS]
+    merge(*shards, output=tmp_path / "all")
+    assert "asked differently: shard 1/3 → not set" in call("diff", shards[0], tmp_path / "all").stdout

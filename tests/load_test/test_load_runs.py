@@ -149,3 +149,12 @@ def test_the_two_requests_of_a_pair_differ_in_their_code_and_number_only(tmp_pat
     assert len(set(asked)) == 6
     shapes = sorted(text.partition(", unit")[2] for text in asked)
     assert shapes[0::2] == shapes[1::2]
+
+
+@pytest.mark.heavy
+def test_pairs_with_the_values_of_others_are_told_beside_those_that_are_wrong_in_another_way(tmp_path: Path) -> None:
+    """They are not counted as corruption, so "0 pairs wrong under load" alone would be untrue."""
+    summary = loaded("fault:load.crosstalk:2/1", tmp_path / "run", at_load=4, pairs=8, bisect=False).summary
+    assert summary.pairs.crosstalk
+    assert summary.lines[0].endswith(" with another request's values.")
+    assert summary.lines[1].startswith("0 other pairs right alone and wrong under load")

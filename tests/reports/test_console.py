@@ -122,10 +122,16 @@ def test_the_first_ctrl_c_is_answered_beside_the_progress(terminal: bool, monkey
     assert "line 7 is not asked\n" in out.getvalue()
 
 
-def test_a_caveat_stands_beside_a_good_verdict() -> None:
-    text = printed(lambda screen: print_probe(probe_summary(1), screen))
+@pytest.mark.parametrize(("count", "told"), [(1, "an error was seen once"), (3, "the verdict leaves errors out")])
+def test_a_caveat_stands_beside_a_good_verdict_and_says_why(count: int, told: str) -> None:
+    """What was seen more than once is left out only where the user knows or allows it."""
+    summary = probe_summary(1)
+    [model] = summary.models
+    findings = tuple(structs.replace(found, count=count) for found in model.findings)
+    summary = structs.replace(summary, models=(structs.replace(model, findings=findings),))
+    text = printed(lambda screen: print_probe(summary, screen))
     assert "passes !" in text
-    assert "! an error was seen once, see below" in text
+    assert f"! {told}, see below" in text
 
 
 def test_without_utf8_every_sign_is_ascii(verify_run: Path) -> None:

@@ -111,6 +111,18 @@ def test_a_mark_is_kept_beside_the_run_and_found_again(
     assert [row["key"] for row in client.ask(f"{RUN}/cases?q=mark%3Aknown").json["rows"]] == ["row-2"]
 
 
+@pytest.mark.filterwarnings("ignore:the marks of")
+def test_damaged_marks_cost_the_marks_and_not_the_run(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(small_run, tmp_path / "marked")
+    (folder / MARKS).write_text('{"garbage\n')
+    client = Client(viewed(folder)).let_in()
+    read(client)
+    for path in (RUN, f"{RUN}/cases", f"{RUN}/case?key=row-2"):
+        assert client.ask(path).status == 200, path
+
+
 def test_what_is_no_mark_is_refused(client: Client, small_run: Path) -> None:
     read(client)
     known = {"case": "row-2", "kind": "known"}

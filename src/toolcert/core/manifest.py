@@ -80,5 +80,6 @@ class Manifest(Value):
 
     @property
     def about(self) -> str:
-        """The dataset, or the suite."""
-        return self.dataset.path if self.dataset is not None else self.suite or ""
+        """The dataset, or the suite; of a shard also which one, because its verdict is that of a share."""
+        told = self.dataset.path if self.dataset is not None else self.suite or ""
+        return f"{told}, shard {self.shard}" if self.shard else told

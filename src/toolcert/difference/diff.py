@@ -117,6 +117,7 @@ def _settings(old: Manifest, new: Manifest) -> Iterator[Setting]:
         "toolcert": (old.toolcert, new.toolcert),
         "suite": (old.suite, new.suite),
         "iterations": (old.iterations, new.iterations),
+        "shard": (old.shard, new.shard),
         "dataset": (old.dataset and old.dataset.digest, new.dataset and new.dataset.digest),
         "endpoint": ([*map(_address, old.endpoints)], [*map(_address, new.endpoints)]),
         "extra body": ([spec.extra_body for spec in old.endpoints], [spec.extra_body for spec in new.endpoints]),

@@ -198,7 +198,7 @@ def _finding_change(one: FindingEvidence, *, risen: bool, fallen: bool) -> Findi
         return FindingChange.NEW if risen or one.stands_after else FindingChange.RARE
     if one.before.k and one.after.n:
         return FindingChange.GONE if fallen or one.stood_before else FindingChange.RARE
-    return FindingChange.RARE
+    return FindingChange.KNOWN if one.known else FindingChange.RARE
 
 
 _URGENT = list(Change)

@@ -46,6 +46,8 @@ class FindingChange(StrEnum):
     SAME = "same"
     RARE = "rare"
     """Seen in one run only, and too rarely to call it new or gone."""
+    KNOWN = "known"
+    """Seen only in cases that a mark calls known."""
     LESS = "less"
     GONE = "gone"
     """Was significant or reproduced before; not seen now."""

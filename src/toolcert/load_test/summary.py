@@ -556,8 +556,11 @@ def _why_stopped(kind: SkipKind) -> str:
 
 def _lines(tally: LoadTally, pairs: PairFigures, search: Search | None, drift: Drift | None) -> Iterator[str]:
     if pairs.measured:
+        if pairs.crosstalk:
+            yield f"{plural(pairs.crosstalk, 'pair')} with another request's values."
         yield (
-            f"{plural(pairs.worse, 'pair')} right alone and wrong under load, {pairs.better} the other way round "
+            f"{plural(pairs.worse, 'other pair' if pairs.crosstalk else 'pair')} right alone and wrong under load, "
+            f"{pairs.better} the other way round "
             f"(p = {p_text(pairs.p)} if load made no difference)."
         )
     if search is not None:

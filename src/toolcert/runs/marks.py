@@ -187,13 +187,17 @@ class MarkTally:
 
 
 def marks_of(folder: Path, known: Iterable[Mark] = ()) -> MarkTally:
-    """The marks beside a run and those that the user gives; a damaged file beside the run is told and left out."""
+    """The marks beside a run and those that the user gives."""
+    return MarkTally(own_marks(folder), known)
+
+
+def own_marks(folder: Path) -> list[Mark]:
+    """The marks beside a run; a damaged file is told and left out, for the run itself can be read."""
     try:
-        own = read_marks(folder / MARKS)
+        return read_marks(folder / MARKS)
     except InputError as error:
         warnings.warn(f"the marks of {folder} are left out: {error}", ToolcertWarning, stacklevel=2)
-        own = []
-    return MarkTally(own, known)
+        return []
 
 
 def known_marks(path: str | PathLike[str] | None) -> list[Mark]:

@@ -261,7 +261,7 @@ class Union:
                 and all(part.finished_at is not None for part in parts)
                 and not log.manifest.interrupted
             ):
-                yield f"{log.folder} holds {len(log)} of its {plural(planned, 'case')}; was it copied to its end?"
+                yield f"{log.folder} holds {len(log)} of its {plural(planned, 'case')} (was it copied to its end?)"
 
     def _disagreement(self) -> Iterator[str]:
         """Shards that dealt different lists, such as of models that were listed at different times."""
@@ -269,6 +269,8 @@ class Union:
         if len(totals) > 1:
             told = " and ".join(map(str, totals))
             yield f"the shards do not agree on the number of cases they are dealt from ({told})"
+        elif self.not_dealt and not any(self._missing()):
+            yield f"{plural(self.not_dealt, 'case')} fell to none of these shards (is each the shard that it says?)"
 
     def _merged(self, *, complete: bool) -> Manifest:
         parts = tuple(self._parts[shard] for shard in sorted(self._parts, key=lambda shard: shard.index))

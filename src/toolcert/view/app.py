@@ -23,7 +23,7 @@ from toolcert.reports.html.page import asset, page_policy, style_sheet
 from toolcert.reports.probe.phrases import ROLES
 from toolcert.runs.encoding import decode_record
 from toolcert.runs.location import RunState, run_name
-from toolcert.runs.marks import MARKS, MOST_NOTE, Mark, MarkKind, append_mark, read_marks
+from toolcert.runs.marks import MARKS, MOST_NOTE, Mark, MarkKind, append_mark, own_marks
 from toolcert.version import __version__
 from toolcert.view.case_view import case_view
 from toolcert.view.guard import HEADERS, POLICY, Guard, Handler, page
@@ -130,7 +130,7 @@ class ViewApp:
         run, key = self._named(request), request.query.get("key", "")
 
         def view() -> Any:
-            return case_view(_line_of(run, key), run.manifest, tuple(read_marks(run.folder / MARKS)))
+            return case_view(_line_of(run, key), run.manifest, tuple(own_marks(run.folder)))
 
         return answer(await asyncio.to_thread(view))
 
@@ -349,7 +349,7 @@ def _in_list(run: ViewedRun) -> dict[str, Any]:
         "run": run.name,
         "folder": run_name(run.folder),
         "job": manifest.job,
-        "suite": manifest.suite or (manifest.dataset.path if manifest.dataset else ""),
+        "suite": manifest.about,
         "endpoints": [spec.name for spec in manifest.endpoints],
         "addresses": [spec.base_url for spec in manifest.endpoints],
         "models": [str(model)] if model and not models else models,
@@ -376,7 +376,7 @@ def _whole_run(run: ViewedRun) -> dict[str, Any]:
         "probes": manifest.probes,
         "iterations": manifest.iterations,
         "argv": manifest.argv,
-        "marks": len(read_marks(run.folder / MARKS)),
+        "marks": len(own_marks(run.folder)),
     }
 
 
@@ -406,7 +406,7 @@ def _condition(run: ViewedRun, query: str) -> Condition:
 
 
 def _marked(run: ViewedRun) -> dict[str, frozenset[str]]:
-    marks = read_marks(run.folder / MARKS)
+    marks = own_marks(run.folder)
     return {kind.value: frozenset(mark.case for mark in marks if mark.kind is kind) for kind in MarkKind}
 
 

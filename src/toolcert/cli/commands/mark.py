@@ -36,5 +36,5 @@ def mark(*, run: str, case: str, known: bool, wrong: bool, finding: str | None, 
     if known == wrong:
         raise UsageError("a mark says one thing.", remedy="Give --known or --wrong.")
     path, made = mark_case(run, case, MarkKind.KNOWN if known else MarkKind.WRONG, finding=finding, note=note)
-    echo(f"{made.case} is marked as {made.kind}{f' ({made.finding})' if made.finding else ''} in {path}.")
+    echo(f"{case} is marked as {made.kind}{f' ({made.finding})' if made.finding else ''} in {path}.")
     return ExitCode.OK

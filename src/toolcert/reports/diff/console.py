@@ -50,7 +50,9 @@ def print_difference(difference: RunDifference, screen: Screen) -> None:
 
 
 def _has_news(model: ModelDifference) -> bool:
-    return any(one.change not in (FindingChange.SAME, FindingChange.RARE) for one in model.findings)
+    return any(
+        one.change not in (FindingChange.SAME, FindingChange.RARE, FindingChange.KNOWN) for one in model.findings
+    )
 
 
 def _runs(difference: RunDifference, screen: Screen) -> Iterator[Line]:

@@ -36,6 +36,7 @@ FINDING_ROLES = {
     FindingChange.MORE: "bad",
     FindingChange.SAME: "cannot",
     FindingChange.RARE: "unknown",
+    FindingChange.KNOWN: "cannot",
     FindingChange.LESS: "good",
     FindingChange.GONE: "good",
 }

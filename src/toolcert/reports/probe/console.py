@@ -23,6 +23,7 @@ from toolcert.reports.display_text import (
 from toolcert.reports.probe.phrases import (
     caveat_of,
     cost_of,
+    errors_of,
     label_of,
     models_of,
     reproduce,
@@ -92,8 +93,10 @@ def _models(summary: ProbeSummary, screen: Screen) -> Iterator[Line]:
         yield line.append(f"  {visible(model.reason)}") if beside else line
         if not beside:
             yield from screen.prose(model.reason, "dim", indent=2)
-    if any(caveat_of(model) for model in summary.models):
-        yield Line(f" {CAVEAT} an error was seen once, see below", "dim")
+    if excused := [model for model in summary.models if caveat_of(model)]:
+        once = all(found.count == 1 for model in excused for found in errors_of(model))
+        told = "an error was seen once" if once else "the verdict leaves errors out"
+        yield Line(f" {CAVEAT} {told}, see below", "dim")
     yield from screen.prose(still_open(summary), "dim", indent=2)
 
 

@@ -55,7 +55,7 @@ def errors_of(model: ModelSummary) -> tuple[FindingCount, ...]:
 
 
 def caveat_of(model: ModelSummary) -> str:
-    """The errors of a model with a good verdict: each was seen once and not again."""
+    """The errors of a model with a good verdict: seen once and not again, known, or allowed."""
     errors = errors_of(model)
     return plural(len(errors), "error") if errors and verdict_of(model)[0] == "good" else ""
 

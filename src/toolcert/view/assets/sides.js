@@ -5,7 +5,7 @@ import { keyboard } from "./keys.js";
 
 const TONES = { worse: "bad", changed: "half", improved: "good", no_evidence: "cannot", not_measured: "unknown", only_before: "unknown", only_after: "unknown" };
 const WORDS = { no_evidence: "no evidence of change", not_measured: "not measured", only_before: "only before", only_after: "only after" };
-const FOUND = { new: "bad", more: "bad", same: "cannot", rare: "unknown", less: "good", gone: "good" };
+const FOUND = { new: "bad", more: "bad", same: "cannot", rare: "unknown", known: "cannot", less: "good", gone: "good" };
 const FOUND_WORDS = { more: "more often", less: "less often", rare: "too rare to tell" };
 const change = (value) => sign(TONES[value] || "unknown", WORDS[value] || value);
 const rate = (one) => (one.n ? `${count(one.k)}/${count(one.n)}` : "–");
