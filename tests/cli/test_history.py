@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,25 @@ def test_an_export_of_nothing_leaves_the_files_that_are_there(tmp_path: Path) ->
 def test_a_time_without_an_outage_is_named(days: int, said: str, tmp_path: Path) -> None:
     place = stored(str(tmp_path / "calm.sqlite"), {"m": [(50, 50)] * days})
     assert lines_of(toolcert("history", "outages", "--history", place)) == [f"No outage {said}."]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "toolcert_observations SET call_p50 = 'soon'",
+        "toolcert_observations SET callable = '[]'",
+        "toolcert_observations SET handleable = -1",
+        "toolcert_observations SET called = 1000000",
+        "toolcert_findings SET severity = 'worst'",
+        "toolcert_runs SET day = '2026-13-45'",
+        "toolcert_meta SET value = 'x'",
+        "toolcert_meta SET value = 0",
+    ],
+)
+def test_a_history_that_somebody_changed_is_read_or_refused_with_a_sentence(history: str, change: str) -> None:
+    with sqlite3.connect(history) as connection:
+        connection.execute(f"UPDATE {change}")
+    connection.close()
+    result = toolcert("history", "show", "--history", history)
+    assert result.exit_code in (0, 2), result.output
+    assert "Traceback" not in result.stderr

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -154,6 +155,12 @@ def transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
             yield _begun(engine, stack, write=write)
     except OperationalError as error:  # a full disk, a read-only file, a server that does not answer
         raise _unusable(engine.url.render_as_string(hide_password=True), error) from error
+    except (KeyError, OverflowError, TypeError, ValueError, msgspec.ValidationError) as error:
+        # SQLite keeps any value in any column, and a history, like a run, may come from a stranger.
+        raise InputError(
+            f"a value does not fit the history {engine.url.render_as_string(hide_password=True)}: {error}.",
+            remedy="Use a copy from before it was changed; if only toolcert wrote to it, please report this.",
+        ) from error
 
 
 def _begun(engine: Engine, stack: ExitStack, *, write: bool) -> Connection:

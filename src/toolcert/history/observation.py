@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Annotated, TypeAlias
+
+import msgspec
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
@@ -28,6 +31,9 @@ class SeenFinding(Value, gc=False):
     evidence: str = ""
 
 
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+
+
 class Observation(Value, gc=False):
     """One model and one probe in one run.
 
@@ -41,16 +47,16 @@ class Observation(Value, gc=False):
     day: str
     """ISO date of the run (UTC)."""
     at: float
-    passed: int = 0
-    failed: int = 0
-    unsupported: int = 0
-    not_measured: int = 0
-    skipped: int = 0
-    called: int = 0
-    callable: int = 0
+    passed: Count = 0
+    failed: Count = 0
+    unsupported: Count = 0
+    not_measured: Count = 0
+    skipped: Count = 0
+    called: Count = 0
+    callable: Count = 0
     """Iterations in which a call could be judged."""
-    handled: int = 0
-    handleable: int = 0
+    handled: Count = 0
+    handleable: Count = 0
     """Calls whose result could be used."""
     low: float | None = None
     high: float | None = None

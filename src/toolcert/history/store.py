@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -95,12 +96,15 @@ class HistoryStore:
             query = query.where(table.c.day <= until)
         with transaction(self._engine, write=False) as connection:
             seen = _findings(connection, since) if findings else {}
-            names = [column.name for column in columns]
+            names = [str(column.name) for column in columns]  # SQLAlchemy has a type of text of its own
             # In batches and without one mapping object per row: a report may read years of many models.
             for part in connection.execute(query).partitions(_BATCH):
                 for row in part:
                     found = tuple(seen.get((row.run, row.endpoint, row.model, row.probe), ())) if seen else ()
-                    yield Observation(**dict(zip(names, row, strict=True)), findings=found)
+                    one = msgspec.convert(dict(zip(names, row, strict=True)), Observation)
+                    if one.called > one.callable or one.handled > one.handleable:
+                        raise ValueError(f"more calls of {one.model} were right than were made")
+                    yield msgspec.structs.replace(one, findings=found) if found else one
 
     def sightings(
         self, *, models: Collection[str], since: str, until: str
@@ -208,7 +212,8 @@ class HistoryStore:
         if endpoint is not None:
             query = select(func.max(database.observations.c.day)).where(database.observations.c.endpoint == endpoint)
         with transaction(self._engine, write=False) as connection:
-            return connection.execute(query).scalar()
+            day: str | None = connection.execute(query).scalar()
+            return None if day is None else date.fromisoformat(day).isoformat()
 
 
 def _replace(connection: Connection, run: StoredRun, observations: list[Observation]) -> None:
