@@ -13,6 +13,7 @@ from toolcert.api.endpoint import Endpoint
 from toolcert.api.merge import merge
 from toolcert.api.report import load_run
 from toolcert.api.verify import verify
+from toolcert.runs.location import list_runs, locate_run
 from toolcert.simulate import Vendor
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.verify_options import VerifyOptions
@@ -34,3 +35,5 @@ def test_shards_at_urls_are_merged_to_a_url_and_merged_again(tmp_path: Path, url
     summary = load_run(f"{url}/all").summary
     assert isinstance(summary, VerifySummary)
     assert timeless(summary) == timeless(whole.summary)
+    # The merge begins when its first shard does, and stands at the same place in both orders.
+    assert [locate_run(f"{url}/latest~{number}") for number in range(3)] == [one.folder for one in list_runs(url)]

@@ -69,7 +69,8 @@ def _at_url(url: str) -> Path:
     manifests = files_below(parent, MANIFEST) if found else {}
     if found is None or word in manifests:
         return mirror(url, RECORDS)
-    runs = sorted(manifests, key=lambda name: _started_at(manifests[name]), reverse=True)
+    # The order of `list_runs`: a merge begins when its first shard does.
+    runs = sorted(manifests, key=lambda name: (_started_at(manifests[name]), name), reverse=True)
     before = int(found.group(1) or 0)
     if before < len(runs):
         return mirror(f"{parent}/{runs[before]}", RECORDS)
