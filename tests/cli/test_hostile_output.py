@@ -112,6 +112,12 @@ COMMANDS = {
     "HTML": "report one --html -",
     "compare": "compare --baseline one --vendor two",
     "compare as JSON": "compare --baseline one --vendor two --json -",
+    "runs": "runs HERE",
+    "runs as JSON": "runs HERE --json",
+    "diff": "diff one two",
+    "diff as Markdown": "diff one two --markdown -",
+    "diff as JUnit": "diff one two --junit -",
+    "mark": "mark one 1 --known",
     "history": "history show --history history.sqlite",
     "history as JSON": "history show --history history.sqlite --json -",
 }
@@ -122,6 +128,7 @@ def test_no_command_passes_an_escape_on(command: str, vendor: str, folder: Path)
     files = {
         "PLAN": "probe",
         "VENDOR": vendor,
+        "HERE": str(folder),
         **{name: str(folder / name) for name in ("rows.jsonl", "one", "two", "probe")},
     }
     words = [files.get(word, str(folder / word) if word == "history.sqlite" else word) for word in command.split()]

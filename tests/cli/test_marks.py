@@ -212,3 +212,10 @@ def test_an_error_that_is_known_is_not_said_to_be_rare(made: Path, vendor: Vendo
     differs = json.loads(call("diff", good, probes, *known, "--json", "-").stdout)["differences"][0]
     found = {one["code"]: one["change"] for model in differs["models"] for one in model["findings"]}
     assert found["stream.cut"] == "known"
+
+
+def test_a_note_that_is_too_long_is_refused_and_not_cut(rows: Path) -> None:
+    result = call("mark", rows, failing(rows)[0], "--known", "--note", "x" * 4001)
+    assert result.exit_code == 2
+    assert "the note has 4001 characters" in result.stderr
+    assert not (rows / "marks.jsonl").exists()

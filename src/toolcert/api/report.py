@@ -14,7 +14,7 @@ from toolcert.probes.summary.scorecard import ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.runs.location import locate_run
-from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark, known_marks
+from toolcert.runs.marks import MARKS, MOST_NOTE, Mark, MarkKind, append_mark, known_marks
 from toolcert.runs.reader import RunReader, read_manifest
 from toolcert.stores.object_url import is_url
 from toolcert.verification.older_results import is_older_results
@@ -82,6 +82,8 @@ def mark(
             "a run at a URL cannot be marked: marks are kept in a folder.",
             remedy="Copy the run into a folder, mark it there, and give the file with --known.",
         )
+    if len(note) > MOST_NOTE:
+        raise UsageError(f"the note has {len(note)} characters.", remedy=f"Use at most {MOST_NOTE}.")
     path = locate_run(run)
     if is_older_results(path):
         raise InputError(f"{path} is a file of results.", remedy="Marks are kept in run folders; name one.")
