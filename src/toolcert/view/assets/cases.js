@@ -33,7 +33,7 @@ export function caseList(main, { run, go }) {
 
   const asking = () => ({ q: search.value.trim(), sort: order.value });
   const write = () => go(address(base, asking()), { replace: true });
-  search.addEventListener("input", after(150, write));
+  search.addEventListener("input", after(50, write));
   order.addEventListener("change", write);
 
   /** The state of the address is the state of the list. */
