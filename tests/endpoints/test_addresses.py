@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from toolcert.core.requests import RequestKind
+from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.api_url import api_roots, endpoint_name, request_url
+from toolcert.endpoints.trust import hosts_of
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,16 @@ def test_an_address_without_version_is_tried_both_ways() -> None:
 def test_an_endpoint_without_a_name_is_called_by_its_host(address: str, name: str) -> None:
     """Names stand in every report: a password in the address must not."""
     assert endpoint_name(address) == name
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://api.openai.com@evil.example/v1", "evil.example"),
+        ("https://\u0430pi.openai.com/v1", "xn--pi-6kc.openai.com"),
+        ("https://evil.example:8443/api.openai.com", "evil.example:8443"),
+        ("http://[bad", "'http://[bad'"),
+    ],
+)
+def test_the_host_that_is_asked_about_is_the_one_that_is_reached(address: str, shown: str) -> None:
+    assert hosts_of(EndpointSpec(name="e", base_url=address)) == [shown]

@@ -93,3 +93,8 @@ def test_watsonx_needs_a_token_first(region: str, expected: list[str]) -> None:
 
 def test_other_dialects_need_no_token() -> None:
     assert token_line(EndpointSpec(name="e")) is None
+
+
+def test_an_address_of_a_strangers_run_is_no_option() -> None:
+    line = curl_line(Exchange(request=Request(body={}), url="-o/home/me/.profile"), EndpointSpec(name="a"))
+    assert line.startswith("curl -sS --url -o/home/me/.profile ")

@@ -17,7 +17,9 @@ _OBEYED = re.compile(r'["\\`]|\$(?!\w|\{\w+\})')
 
 def curl_line(exchange: Exchange, spec: EndpointSpec, *, body_file: str | None = None) -> str:
     """The command for a POSIX shell; paste it where the variable is set. `body_file` holds a body too long to show."""
-    words = ["curl", "-sS", *(["-N"] if exchange.request.stream else []), shlex.quote(exchange.url)]
+    words = ["curl", "-sS", *(["-N"] if exchange.request.stream else [])]
+    # In a run from a stranger the address may be an option, such as one that writes a file.
+    words += [*(["--url"] if exchange.url.startswith("-") else []), shlex.quote(exchange.url)]
     words += ["-H", "'Content-Type: application/json'"]
     for header in _headers(spec):
         words += ["-H", _with_variables(header)]

@@ -19,7 +19,16 @@ def addresses_of(spec: EndpointSpec) -> list[str]:
 
 def hosts_of(spec: EndpointSpec) -> list[str]:
     """The hosts of these addresses, with their ports."""
-    return list(dict.fromkeys(urlsplit(address).netloc for address in addresses_of(spec)))
+    return list(dict.fromkeys(map(_host, addresses_of(spec))))
+
+
+def _host(address: str) -> str:
+    """The host as its name is looked up: neither a user in front of it nor letters that look alike feign another."""
+    try:
+        host = urlsplit(address).netloc.rpartition("@")[2]
+        return host if host.isascii() else host.encode("idna").decode()
+    except ValueError:  # no address, or no name of a host
+        return ascii(address)
 
 
 def variables_of(spec: EndpointSpec, key_source: str | None = None) -> list[str]:
