@@ -13,7 +13,7 @@ import pytest
 
 from support.rows import row, write_rows
 from support.verifying import run
-from toolcert.core.errors import ExitCode, OutputError
+from toolcert.core.errors import ExitCode, InputError, OutputError
 from toolcert.simulate import Vendor
 
 ROOM = 40_000
@@ -94,6 +94,6 @@ def test_a_run_in_a_place_that_became_unwritable(tmp_path: Path, vendor: Vendor)
     before = (tmp_path / "run/records.jsonl").read_bytes()
     (tmp_path / "run/.lock").unlink()
     (tmp_path / "run/.lock").mkdir()
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(InputError, match="is no file"):
         run(dataset, vendor.url, tmp_path / "run")
     assert (tmp_path / "run/records.jsonl").read_bytes() == before

@@ -162,7 +162,10 @@ def not_results(path: Path, number: int, error: Exception) -> InputError:
 
 
 def _fault(response: msgspec.Raw) -> Fault:
-    text = error_text(msgspec.json.decode(response))
+    try:
+        text = error_text(msgspec.json.decode(response))
+    except UNREADABLE:  # a line may be read as far as its other fields go
+        text = bytes(response).decode("utf-8", "replace")
     found = _STATUS.search(text)
     if found is None:
         timeout = "timeout" in text.lower() or "timed out" in text.lower()
