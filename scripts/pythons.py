@@ -65,7 +65,9 @@ def environment(version: str, interpreter: Path) -> Path:
     """The Python of an environment with all that is locked, and toolcert from this folder."""
     folder = CACHE / f"{version}-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     python = folder / "bin" / "python"
-    install: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    # Most of what is locked is never imported by the fast tests: compiling all of it would take longer than they do.
+    quiet = ("-qq", "--disable-pip-version-check", "--no-compile")
+    install: list[str | Path] = [python, "-m", "pip", "install", *quiet]
     complete = folder / ".complete"
     if not complete.exists():
         say(f"Python {version}: installing what is locked in {folder}")
