@@ -201,10 +201,11 @@ def object_stores(cluster: Cluster) -> list[Path]:
 
 
 def test_a_killed_node_loses_no_row_and_doubles_none(cluster: Cluster, tmp_path: Path) -> None:
+    """The vendor is slow enough for the run to outlive its node: a worker ends up to seconds after its raylet."""
     rows = 2_000
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     log = tmp_path / "run/records.jsonl"
-    with Vendor(models=["faithful"]) as vendor:
+    with Vendor(models=["faithful"], latency=0.05) as vendor:
         command = verify_command(dataset, vendor.url, tmp_path / "run", "--ray-address", cluster.address, "--json", "-")
         with subprocess.Popen(
             command, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -230,7 +231,7 @@ def test_a_killed_worker_is_replaced_on_a_ray_of_its_own(tmp_path: Path) -> None
     rows = 800
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     log = tmp_path / "run/records.jsonl"
-    with Vendor(models=["faithful"]) as vendor:
+    with Vendor(models=["faithful"], latency=0.05) as vendor:
         command = verify_command(dataset, vendor.url, tmp_path / "run", "--ray-workers", "1", "-q")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             until(reached(process, log, 100), "the run begins")
