@@ -92,7 +92,7 @@ runpy.run_module("toolcert", run_name="__main__")
         "toolcert.cli.main",
         "click",
         "toolcert.cli.support.exit",
-        "toolcert.cli.commands.verify",
+        "toolcert.cli.commands.measurement.verify",
         "toolcert.settings.options",
     ],
 )

@@ -1,1 +1,1 @@
-"""The commands, one module each."""
+"""The commands, one module each, in rooms after the sections of `toolcert --help`."""

@@ -1,0 +1,1 @@
+"""Commands that send requests to models."""

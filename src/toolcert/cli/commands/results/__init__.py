@@ -1,0 +1,1 @@
+"""Commands that read finished runs, datasets and the history."""

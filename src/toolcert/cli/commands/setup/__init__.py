@@ -1,0 +1,1 @@
+"""Commands that prepare a project or stand in for a vendor."""
