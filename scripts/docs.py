@@ -24,7 +24,7 @@ from toolcert.diagnose import kind_of
 from toolcert.diagnose.checks.registry import AREAS, by_area
 from toolcert.probes.base import Probe
 from toolcert.probes.registry import all_probes
-from toolcert.reports.json_schemas import REPORTS, file_name, schema
+from toolcert.reports.json import file_name, report_types, schema
 from toolcert.settings import OPTIONS, Option
 from toolcert.simulate.fault_matrix import SHOWN_ELSEWHERE, matrix
 from toolcert.simulate.faults import Mode
@@ -222,7 +222,7 @@ def _probe(probe: Probe) -> Iterator[str]:
 
 def schemas() -> dict[str, str]:
     """The JSON Schema of every JSON report, by file."""
-    return {f"schemas/{file_name(job)}": json.dumps(schema(job), indent=2) + "\n" for job in REPORTS}
+    return {f"schemas/{file_name(job)}": json.dumps(schema(job), indent=2) + "\n" for job in report_types()}
 
 
 def licences() -> Iterator[str]:

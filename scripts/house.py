@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
@@ -48,7 +48,7 @@ class House:
         known = {self.module(path) for path in self.files}
         found: dict[str, set[str]] = {name: set() for name in known}
         for path, tree in self.trees.items():
-            for name in _imported(tree):
+            for name in _imported(tree, known):
                 if name in known and name != self.module(path):
                     found[name].add(self.module(path))
         return found
@@ -93,11 +93,12 @@ class House:
         return {str(room.relative_to(self.src)): count for room, count in sorted(entries.items()) if count > 15}
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _imported(tree: ast.Module, known: Collection[str]) -> Iterator[str]:
+    """The modules that a module imports; `from room import module` imports the module, not the room."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            full = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name if name in known else node.module for name in full)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 

@@ -24,7 +24,7 @@ def test_no_exported_name_is_hidden_by_a_room() -> None:
 
 
 def test_functions_and_commands_have_one_name() -> None:
-    from toolcert.cli.command_table import COMMANDS
+    from toolcert.cli.main import COMMANDS
 
     assert {"probe", "verify", "compare", "report", "models"} <= set(toolcert.__all__) & set(COMMANDS)
 

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 from toolcert.cli.main import cli
 from toolcert.core.errors import ExitCode
-from toolcert.reports.json_schemas import schema
+from toolcert.reports.json import schema
 from toolcert.simulate import Vendor
 
 BROKEN = "fault:load.crosstalk:2/1"

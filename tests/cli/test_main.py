@@ -16,8 +16,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
-from toolcert.cli import command_table
-from toolcert.cli.main import LazyGroup, cli
+from toolcert.cli.main import COMMANDS, Entry, LazyGroup, cli
 from toolcert.core.errors import ExitCode, GateError, NothingMeasuredError, UsageError
 
 HEAVY = (
@@ -51,7 +50,7 @@ main()
 
 def group_with(function: Callable[[], Any]) -> LazyGroup:
     """A group whose only command `go` runs `function`."""
-    group = LazyGroup("toolcert", sections={"Test": {"go": command_table.Entry("unused:unused", "")}})
+    group = LazyGroup("toolcert", sections={"Test": {"go": Entry("unused:unused", "")}})
     command = click.Command("go", callback=function)
     group.get_command = lambda _ctx, _name: command  # type: ignore[method-assign] # the table imports modules only
     return group
@@ -73,7 +72,7 @@ def test_help_imports_no_network_schema_or_science_library() -> None:
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert "click" in loaded
     assert loaded.isdisjoint(HEAVY)
-    for name in command_table.COMMANDS:
+    for name in COMMANDS:
         assert name in done.stdout
 
 
@@ -98,21 +97,21 @@ def test_help_costs_at_most_six_times_a_bare_interpreter() -> None:
     pytest.fail(f"toolcert --help takes {helped / bare:.1f} x of python -c pass")
 
 
-@pytest.mark.parametrize("name", command_table.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_short_help_of_the_table_is_the_commands_own(name: str) -> None:
-    entry = command_table.COMMANDS[name]
+    entry = COMMANDS[name]
     module, _, attribute = entry.target.partition(":")
     command = getattr(importlib.import_module(module), attribute)
     assert command.name == name
     assert command.get_short_help_str(limit=200) == entry.help
 
 
-@pytest.mark.parametrize("name", command_table.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
     result = CliRunner().invoke(cli, [name, "--help"], prog_name="toolcert")
     assert result.exit_code == 0
     assert result.output.startswith(f"Usage: toolcert {name} ")
-    first_words = " ".join(command_table.COMMANDS[name].help.split()[:2])
+    first_words = " ".join(COMMANDS[name].help.split()[:2])
     assert first_words in " ".join(result.output.split())
 
 

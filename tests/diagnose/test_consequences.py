@@ -12,7 +12,7 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Finding, Severity, codes_of
 from toolcert.core.requests import Request, user
 from toolcert.diagnose import catalogue, examine, finding, in_order
-from toolcert.diagnose.consequences import CONSEQUENCES
+from toolcert.diagnose.examination import CONSEQUENCES
 from toolcert.protocol.reply import read_reply
 
 NAMED = {"type": "function", "function": {"name": "get_weather"}}

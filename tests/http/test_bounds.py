@@ -13,7 +13,7 @@ import pytest
 from support.http_servers import always, post, serving, sized
 from toolcert.core.exchanges import FaultKind
 from toolcert.http.client import DirectClient
-from toolcert.http.descriptors import allow_connections
+from toolcert.http.connection import allow_connections
 from toolcert.http.response import Body, Caps, Intake
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcert.core.requests import tool, tool_result, user
-from toolcert.simulate.brain import Thought, think
+from toolcert.simulate.brain.thought import Thought, think
 
 
 def obj(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from toolcert.core.values import Value
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
-from toolcert.http.descriptors import allow_connections
+from toolcert.http.connection import allow_connections
 from toolcert.load_test.plan import LoadPlan, ready
 from toolcert.load_test.question import NAME, LoadWork
 from toolcert.load_test.summary import LoadSummary, summarise_load

@@ -8,15 +8,73 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from toolcert.cli.command_table import SECTIONS, Entry
 from toolcert.cli.support.exit import OutputClosed, run_guarded, show_error, wants_color
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.version import __version__
+
+
+class Entry(NamedTuple):
+    """Where a command lives and what it does."""
+
+    target: str
+    """`module:attribute`, imported when the command is called."""
+    help: str
+
+
+def _room(room: str, **commands: str) -> dict[str, Entry]:
+    """The commands of a room of `cli/commands`, each with its short help."""
+    return {name: Entry(f"toolcert.cli.commands.{room}.{name}:{name}", text) for name, text in commands.items()}
+
+
+SECTIONS: dict[str, dict[str, Entry]] = {
+    "Measure": _room(
+        "measurement",
+        probe="Probe models: do they call tools, rightly, and how surely?",
+        verify="Replay a dataset of requests against one model.",
+        load="Do calls that work alone break under load, and from how many requests at a time on?",
+        replay="Send one row of a run again and show both answers.",
+        daily="Probe, remember and publish: the run for every day.",
+        demo="Probe simulated models, and a real small one, on this machine.",
+    ),
+    "Read results": _room(
+        "results",
+        compare="Is this vendor the same as the baseline, and how sure are we?",
+        merge="Join the runs of all shards into one.",
+        diff="What changed from one run to another, and is it chance?",
+        bless="Keep a run as a named baseline to compare with.",
+        runs="List runs, newest first: verdict, target, counts, cost, state.",
+        report="Write reports about a finished run, in any format.",
+        show="Show one row of a run: request, answer, findings, curl.",
+        view="Look at runs in the browser: live, searchable, case by case.",
+        mark="Mark a case of a run as known, or its finding as wrong.",
+        dataset="Check or describe a dataset of requests.",
+        history="What was measured before, what changed, what drifts.",
+        findings="Explain the findings, or one of them by its code.",
+    ),
+    "Endpoints": _room(
+        "endpoint",
+        models="List the models of an endpoint.",
+        endpoints="List the endpoints that are known by name.",
+        doctor="Find out why an endpoint does not work.",
+    ),
+    "Set up": _room(
+        "setup",
+        init="Write a commented toolcert.toml, and a CI workflow if wanted.",
+        simulate="Serve simulated models, faithful and faulty, to test clients with.",
+        completion="Print the script that completes toolcert commands.",
+    ),
+}
+"""All commands, so that `toolcert --help` need not import one. To add one: write its module and enter it here.
+
+The short help must equal the command's own; a test compares them.
+"""
+COMMANDS: dict[str, Entry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
 
 _HELP = "help"
 

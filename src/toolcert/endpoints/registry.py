@@ -16,7 +16,7 @@ from toolcert.endpoints.api_url import is_azure
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.session import EndpointSession
 from toolcert.http.base import HttpClient
-from toolcert.http.descriptors import allow_connections
+from toolcert.http.connection import allow_connections
 from toolcert.http.retry import RetryPolicy
 from toolcert.settings.web_address import clean_address
 

@@ -15,6 +15,7 @@ from toolcert.http.base import (
     HttpRequest,
     HttpResponse,
     broken_off,
+    next_hop,
     oversized,
     timed_out,
     tls_failed,
@@ -22,7 +23,6 @@ from toolcert.http.base import (
     unresolved,
 )
 from toolcert.http.connection import IDLE_SECONDS, tls_context
-from toolcert.http.redirect import next_hop
 from toolcert.http.response import ACCEPTED, Body, Caps, CodingError, Intake, as_response
 from toolcert.http.url import Proxies, parse_address
 

@@ -118,3 +118,43 @@ class DiffReport(Report):
 def diff_json(differences: tuple[RunDifference, ...], extras: Extras = NOTHING) -> bytes:  # noqa: ARG001 - signature of renderers
     """All differences."""
     return pretty(DiffReport(format="toolcert.diff/1", differences=differences))
+
+
+SCHEMA_HOME = "https://github.com/toolcert/toolcert/blob/main/docs/reference/schemas/"
+_BOUND = {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None}
+
+
+def report_types() -> dict[str, type[Report]]:
+    """Job to the type of its report."""
+    from toolcert.reports.history.json import HistoryReport  # imports the database
+
+    return {
+        "probe": ProbeReport,
+        "verify": VerifyReport,
+        "load": LoadReport,
+        "compare": CompareReport,
+        "diff": DiffReport,
+        "history": HistoryReport,
+    }
+
+
+def file_name(job: str) -> str:
+    """The file of a job's schema, with the version of its format."""
+    return f"{job}-{report_types()[job].version}.json"
+
+
+def schema(job: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a job's report; every field is required, because every field is written."""
+    report = report_types()[job]
+    made = msgspec.json.schema(report)
+    if report.intervals:
+        made["$defs"][Rate.__name__]["properties"] |= {"low": _BOUND, "high": _BOUND}
+    for definition in made["$defs"].values():
+        if "properties" in definition:
+            definition["required"] = list(definition["properties"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{SCHEMA_HOME}{file_name(job)}",
+        "title": f"toolcert {job} report",
+        **made,
+    }

@@ -23,7 +23,6 @@ from toolcert.core.errors import InputError, ToolcertWarning, UsageError
 from toolcert.core.manifest import Manifest, Part
 from toolcert.core.shard import Shard
 from toolcert.core.text.number_text import plural
-from toolcert.http.descriptors import allow_connections
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
 from toolcert.runs.marks import MARKS, Mark, read_marks
@@ -131,6 +130,8 @@ class Union:
     """Runs that belong together, each with its share; together they are a run."""
 
     def __init__(self, folders: Sequence[Path], *, allow_gaps: bool = False) -> None:
+        from toolcert.http.connection import allow_connections  # asyncio, which reading alone need not load
+
         folders = _each_once(folders)
         if allow_connections(len(folders) + _FEW_FILES) < len(folders) + _FEW_FILES:
             raise UsageError(

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.brain import Call, Thought
+from toolcert.simulate.brain.thought import Call, Thought
 from toolcert.simulate.traffic import Ask
 
 _PIECE = re.compile(r"\s?[^\W\d_]{1,6}|\d{1,3}|\s|.", re.S)

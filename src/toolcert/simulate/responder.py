@@ -11,8 +11,8 @@ import msgspec
 
 from toolcert.core.requests import function_name, function_of
 from toolcert.core.values import JsonObject
-from toolcert.simulate.brain import Thought, think
 from toolcert.simulate.brain.dialogue import literals, text_of
+from toolcert.simulate.brain.thought import Thought, think
 from toolcert.simulate.chat_completion import Identity, chunks, complete, frames, pieces
 from toolcert.simulate.faults.base import Mode, Stage, Switch
 from toolcert.simulate.faults.calls import markup

@@ -256,7 +256,7 @@ def _with_enough_descriptors(specs: Sequence[EndpointSpec]) -> Sequence[Endpoint
     """Lower the concurrency where this system allows fewer open files, and say so."""
     import msgspec
 
-    from toolcert.http.descriptors import allow_connections
+    from toolcert.http.connection import allow_connections
 
     wanted = sum(spec.concurrency for spec in specs)
     allowed = allow_connections(wanted)

@@ -20,10 +20,9 @@ from toolcert.diagnose import kind_of
 from toolcert.probes.registry import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
 from toolcert.probes.suites import Suite, core_of, find_suite, weights_of
-from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times
+from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times, score_of
 from toolcert.probes.summary.load_tally import CORRUPTION, CROSSTALK, LoadTally
 from toolcert.probes.summary.model_verdict import model_verdict
-from toolcert.probes.summary.score import score_of
 from toolcert.probes.summary.scorecard import (
     Cause,
     Cell,

@@ -26,7 +26,3 @@ What is said (`thought`)
   * `response_format`, or a prompt that asks for JSON: JSON with the keys and values of the prompt.
   * `Reply with exactly "X"`, `Say X` and `count from 1 to 50` are fulfilled.
 """
-
-from toolcert.simulate.brain.thought import Call, Thought, think
-
-__all__ = ["Call", "Thought", "think"]
