@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import re
 import time
+import zlib
 
 import brotli
 import pytest
@@ -13,9 +14,11 @@ import pytest
 from support.http_certificates import KEY, SMALL, Certificates
 from support.http_servers import OK, Dialogue, always, once, post, serving, sized, stalling
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.exchanges import FaultKind
+from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.requests import Request
 from toolcert.core.targets import Timeouts
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
+from toolcert.protocol.arrivals import pace_of
 
 EVENTS = OK + b"Content-Type: text/event-stream\r\n\r\n"
 CHUNKED = OK + b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -192,6 +195,48 @@ async def test_the_first_token_is_timed_within_10_ms_of_the_wire(client: HttpCli
             assert len(told) == 1
             late.append(max(began + response.timing.first_token, told[0]) - sent[-1])
     assert 0 <= min(late) < 0.010
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("coding", ["plain", "gzip"])
+async def test_a_pause_inside_a_stream_is_seen_at_the_event_that_follows_it(client: HttpClient, coding: str) -> None:
+    """The pause is far longer than a busy machine holds up a read."""
+    packer = zlib.compressobj(wbits=31)
+    head = CHUNKED if coding == "plain" else CHUNKED[:-2] + b"Content-Encoding: gzip\r\n\r\n"
+
+    async def send(dialogue: Dialogue, data: bytes, *, last: bool = False) -> None:
+        packed = packer.compress(data) + packer.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
+        data = data if coding == "plain" else packed
+        await dialogue.write(b"%x\r\n%b\r\n" % (len(data), data) + (b"0\r\n\r\n" if last else b""))
+
+    async def script(dialogue: Dialogue) -> None:
+        await dialogue.request()
+        await dialogue.write(head)
+        await send(dialogue, ROLE + TOKEN + TOKEN)
+        await asyncio.sleep(0.8)
+        await send(dialogue, TOKEN + TOKEN)
+        await send(dialogue, b"data: [DONE]\n\n", last=True)
+
+    async with serving(script) as server:
+        response = await client.send(post(server.url()))
+    assert response.payload == ROLE + 4 * TOKEN + b"data: [DONE]\n\n"
+    pace = pace_of(
+        Exchange(request=Request(body={}), payload=response.payload, event_stream=True, arrivals=response.arrivals)
+    )
+    assert pace is not None
+    assert (len(pace.times), pace.token, pace.slowest) == (6, 1, 3)
+    assert pace.longest >= 0.3
+    assert response.timing.last_byte is not None
+    assert pace.times[-1] <= response.timing.last_byte
+
+
+async def test_only_streams_have_arrivals(client: HttpClient) -> None:
+    async with serving(always(sized(b"{}"))) as server:
+        assert (await client.send(post(server.url()))).arrivals is None
+    async with serving(always(sized(TOKEN, "Content-Type: text/event-stream"))) as server:
+        arrivals = (await client.send(post(server.url()))).arrivals
+    assert arrivals is not None
+    assert sum(arrivals.pieces[1::2]) == len(TOKEN)
 
 
 # ---- what goes wrong -------------------------------------------------------------------------------

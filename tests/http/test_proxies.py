@@ -28,6 +28,17 @@ async def test_a_plain_request_goes_through_the_proxy_whole(monkeypatch: pytest.
     assert response.timing.connect is not None
 
 
+async def test_a_stream_through_a_proxy_has_its_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = b"data: {}\n\ndata: [DONE]\n\n"
+    async with serving(always(sized(stream, "Content-Type: text/event-stream"))) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url(""))
+        client = Client()
+        response = await client.send(post("http://models.example/v1/x", b"{}"))
+        await client.close()
+    assert response.arrivals is not None
+    assert sum(response.arrivals.pieces[1::2]) == len(stream)
+
+
 async def test_tls_goes_through_a_tunnel(monkeypatch: pytest.MonkeyPatch, certificates: Certificates) -> None:
     async with serving(always(sized(b"inside")), certificates.server) as server, serving(_tunnel) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url(""))

@@ -54,6 +54,8 @@ async def test_a_key_in_pieces_reaches_nobody(client: HttpClient, size: int) -> 
     assert told(echo) == f"Your key, {KEY}, is wrong. So is {KEY}."
     assert told(response.payload) == f"Your key, {HIDDEN}, is wrong. So is {HIDDEN}."
     assert response.payload.count(b"data: ") == echo.count(b"data: ")
+    assert response.arrivals is not None
+    assert sum(response.arrivals.pieces[1::2]) == len(response.payload)
 
 
 def test_calls_are_put_together_by_their_index() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcert.core.cases import Outcome
-from toolcert.core.exchanges import Attempt, Exchange, Timing
+from toolcert.core.exchanges import Arrivals, Attempt, Exchange, Timing
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.records import Detail, ProbeFacts, Record, RowFacts
 from toolcert.core.requests import Request
@@ -95,6 +95,15 @@ def test_keep_assembled_keeps_the_answer_without_the_raw_body() -> None:
     line = encode_record(record(body), Keep.ASSEMBLED)
     assert b"x_vendor" not in line
     assert msgspec.json.decode(line)["detail"]["exchanges"][0]["reply"]["content"] == "hi"
+
+
+def test_arrivals_are_kept_with_the_raw_answer_and_not_without_it() -> None:
+    original = record(b"data: {}\n\n", event_stream=True)
+    exchange = msgspec.structs.replace(original.detail.exchanges[0], arrivals=Arrivals(pieces=(40, 10)))
+    timed = msgspec.structs.replace(original, detail=Detail(exchanges=(exchange,)))
+    assert decode_record(encode_record(timed)) == timed
+    for keep in (Keep.ASSEMBLED, Keep.VERDICTS):
+        assert b"arrivals" not in encode_record(timed, keep)
 
 
 def test_the_detail_key_stands_on_a_line_once_or_not_at_all() -> None:

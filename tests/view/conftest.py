@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 from collections.abc import Callable, Iterator
@@ -12,6 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from reports.verify_samples import write_verify_run
+from support.http_servers import OK, Dialogue, serving
+from toolcert.api.endpoint import Endpoint
+from toolcert.api.probe import ProbeOptions, probe_async
+from toolcert.api.verify import verify_async
+from toolcert.verification.verify_options import VerifyOptions
 from toolcert.view.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -28,6 +34,44 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with hostile text wherever a vendor or a dataset can write."""
     return write_verify_run(tmp_path_factory.mktemp("hostile") / "run", rows=40, hostile=True)
+
+
+@pytest.fixture(scope="session")
+def stalled_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A verify and a probe run against a server whose streams stop for 0.8 s before their fifth event."""
+    folder = tmp_path_factory.mktemp("stalled")
+    asyncio.run(_stalled(folder))
+    return folder
+
+
+async def _stalled(folder: Path) -> None:
+    name = {"index": 0, "id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": ""}}
+    part = {"index": 0, "function": {"arguments": '{"city": "Oslo"}'}}
+    deltas = [{"role": "assistant"}, {"content": "I look."}, {"content": "\u202e"}, {"tool_calls": [name]}]
+    deltas += [{"tool_calls": [part]}, {}]
+    chunks = [{"id": "x", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks[-1]["choices"][0]["finish_reason"] = "tool_calls"  # type: ignore[index]  # a list of one
+    events = [*(json.dumps(chunk) for chunk in chunks), "[DONE]"]
+
+    async def script(dialogue: Dialogue) -> None:
+        while await dialogue.request():
+            await dialogue.write(OK + b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for number, event in enumerate(events):
+                await asyncio.sleep(0.8 if number == 4 else 0.002)
+                data = f"data: {event}\n\n".encode()
+                await dialogue.write(b"%x\r\n%b\r\n" % (len(data), data))
+            await dialogue.write(b"0\r\n\r\n")
+
+    weather = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = {"type": "function", "function": {"name": "get_weather", "parameters": weather}}
+    asked = {"messages": [{"role": "user", "content": "Weather?"}], "tools": [tool], "stream": True}
+    (folder / "rows.jsonl").write_text(json.dumps(asked) + "\n")
+    async with serving(script) as server:
+        url = server.url("/v1")
+        options = VerifyOptions(model="m", output=str(folder / "verify"))
+        await verify_async(folder / "rows.jsonl", Endpoint(url), options)
+        probing = ProbeOptions(model=("m",), probe=("streaming",), iterations=1, output=str(folder / "probe"))
+        await probe_async(Endpoint(url), options=probing)
 
 
 class Answer(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +87,44 @@ def test_a_case_shows_conversation_wire_and_judgement(client: Client) -> None:
     assert [step["title"] for step in case["steps"]] == ["Transport", "Reading", "Calls", "Checks", "Outcome"]
     assert case["findings"][0]["code"] == "args.schema.required"
     assert case["findings"][0]["remedy"]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("job", ["verify", "probe"])
+def test_a_stream_shows_when_each_event_came(viewed: Callable[..., Viewer], stalled_runs: Path, job: str) -> None:
+    """The pause is at the event that follows it; first token and first call are where the wire had them."""
+    client = Client(viewed(stalled_runs / job)).let_in()
+    name = client.ask("/api/runs").json["runs"][0]["run"]
+    read(client, f"/api/runs/{name}")
+    cases = [row["key"] for row in client.ask(f"/api/runs/{name}/cases").json["rows"]]
+    turns = [
+        turn for key in cases for turn in client.ask(f"/api/runs/{name}/case?key={quote(key, safe='')}").json["turns"]
+    ]
+    wires = [turn["wire"] for turn in turns if turn["wire"]["events"]]
+    assert wires
+    for wire in wires:
+        events = wire["events"]
+        assert [one["signs"] for one in events] == [[], ["first token"], [], ["first call"], ["longest pause"], [], []]
+        assert events[4]["after"] >= 0.3
+        assert [one["at"] for one in events] == sorted(one["at"] for one in events)
+        assert events[-1]["at"] <= wire["attempts"][-1]["timing"]["last_byte"]
+        assert [one["says"] for one in events[:2]] == ["role assistant", "text I look."]
+        assert "was before event 5." in wire["pace"]
+    page = client.ask(f"/runs/{name}/report").body.decode()
+    assert "was before event 5." in page
+
+
+def test_a_stream_of_an_older_run_shows_its_events_without_times(viewed: Callable[..., Viewer], tmp_path: Path) -> None:
+    with tarfile.open(Path(__file__).parents[1] / "data/v0.1/written.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    client = Client(viewed(tmp_path / "verify/streamed-faithful")).let_in()
+    name = client.ask("/api/runs").json["runs"][0]["run"]
+    read(client, f"/api/runs/{name}")
+    keys = [row["key"] for row in client.ask(f"/api/runs/{name}/cases").json["rows"]]
+    cases = [client.ask(f"/api/runs/{name}/case?key={quote(key, safe='')}").json for key in keys]
+    wires = [turn["wire"] for case in cases for turn in case["turns"] if turn["wire"]["events"]]
+    assert wires
+    assert {(wire["pace"], event["at"]) for wire in wires for event in wire["events"]} == {("", None)}
 
 
 def test_the_line_of_a_case_is_given_to_save_and_not_to_show(client: Client) -> None:

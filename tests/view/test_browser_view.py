@@ -135,6 +135,27 @@ def test_the_keyboard_alone_is_enough(
     page.wait_for_selector("table.runs")
 
 
+def test_a_pause_of_a_stream_is_seen_in_the_waterfall(
+    viewed: Callable[..., Viewer], visit: Callable[..., Page], stalled_runs: Path
+) -> None:
+    """The bar before the fifth event is by far the longest; what the event said opens with the keyboard."""
+    page = visit(viewed(stalled_runs / "verify"))
+    page.wait_for_selector(f"{ROWS} .vname")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".events .timed")
+    bars = page.eval_on_selector_all(".track i", "all => all.map(one => one.getBoundingClientRect().width)")
+    assert len(bars) == 7
+    assert bars[4] > 2 * max(bars[:4] + bars[5:])
+    lines = page.locator(".events summary")
+    assert "longest pause" in lines.nth(4).inner_text()
+    assert "first call" in lines.nth(3).inner_text()
+    assert "\\u202e" in lines.nth(2).inner_text()
+    lines.nth(4).focus()
+    page.keyboard.press("Enter")
+    assert '"arguments"' in page.locator(".events details[open] pre").inner_text()
+    assert page.locator(".waterfall .w-event").count() >= 2
+
+
 def test_a_mark_is_set_and_shown(
     viewed: Callable[..., Viewer], visit: Callable[..., Page], small_run: Path, tmp_path: Path
 ) -> None:

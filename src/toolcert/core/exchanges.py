@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta
 
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Seconds, Value
@@ -85,6 +87,15 @@ OnAttempt: TypeAlias = Callable[[Attempt], None]
 """Called with every attempt as soon as it ends."""
 
 
+class Arrivals(Value):
+    """When the pieces of a stream came."""
+
+    pieces: tuple[Annotated[int, Meta(ge=0)], ...]
+    """In turns: milliseconds since the piece before (the first: since the attempt began), and bytes of the piece."""
+    grain: Annotated[int, Meta(ge=1)] = 1
+    """Milliseconds by which times may be too early; more than 1 only behind the first pieces of a long stream."""
+
+
 class Cut(Value):
     """What is known of an answer of which only the beginning was kept."""
 
@@ -107,6 +118,8 @@ class Exchange(Value):
     """The body, or the whole event stream, exactly as received (secrets erased)."""
     event_stream: bool = False
     """Whether the answer came as a stream of events."""
+    arrivals: Arrivals | None = None
+    """When the pieces of the stream came, where the answer is one and its raw form is kept."""
     from_file: bool = False
     """Whether another program received the answer and wrote it down: then it says nothing about the wire."""
     fault: Fault | None = None

@@ -221,6 +221,7 @@ class PendingRequest:
             headers=kept_headers(response.headers),
             payload=response.payload,
             event_stream=response.event_stream,
+            arrivals=response.arrivals,
             fault=fault,
             attempts=tuple(self._attempts),
             notes=tuple(self._notes),

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 import msgspec
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.exchanges import Fault, FaultCause, FaultKind, Timing
+from toolcert.core.exchanges import Arrivals, Fault, FaultCause, FaultKind, Timing
 from toolcert.core.targets import Timeouts
 from toolcert.core.values import JsonObject, Value
 from toolcert.http.url import parse_address
@@ -39,6 +39,8 @@ class HttpResponse(Value):
     payload: bytes = b""
     """Body or event stream as received so far, secrets erased."""
     event_stream: bool = False
+    arrivals: Arrivals | None = None
+    """When the pieces of an event stream came."""
     timing: Timing = Timing()
     fault: Fault | None = None
     """Connect, TLS, timeout, reset or oversized; error statuses are the dialect's to read."""

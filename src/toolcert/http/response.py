@@ -13,6 +13,7 @@ from toolcert.core.exchanges import Fault, Timing
 from toolcert.core.secrets import Eraser
 from toolcert.core.values import Value
 from toolcert.http.base import HttpResponse, broken_off, oversized
+from toolcert.protocol.arrivals import ArrivalLog, moved
 from toolcert.protocol.redaction import erased_fault, erased_headers, erased_payload
 from toolcert.protocol.sse import MAX_LINE
 
@@ -138,6 +139,7 @@ class Body:
         "_parts",
         "_received",
         "_tail",
+        "arrivals",
         "event_stream",
         "first_token",
         "oversized",
@@ -150,6 +152,8 @@ class Body:
         """`intake` counts this answer too, until it is released."""
         self._intake = intake or Intake(caps.together)
         self._intake.answers += 1
+        self.arrivals = ArrivalLog()
+        """Of an event stream."""
         self.event_stream = False
         self.first_token: float | None = None
         """Clock time of the read that carried it."""
@@ -196,6 +200,7 @@ class Body:
             self.oversized = f"the answers under way are longer than {self._caps.together} bytes together"
         elif self.event_stream:
             self._watch_line(data)
+            self.arrivals.add(len(data), now)
             if self.first_token is None:
                 self._look_for_token(data, now)
 
@@ -405,11 +410,15 @@ def as_response(
         first_token=None if body.first_token is None else body.first_token - started,
         last_byte=None if last_byte is None else last_byte - started,
     )
+    received = body.payload()
+    payload = erased_payload(eraser, received, event_stream=body.event_stream)
+    arrivals = body.arrivals.since(started)
     return HttpResponse(
         status=answer.status,
         headers=erased_headers(eraser, answer.headers),
-        payload=erased_payload(eraser, body.payload(), event_stream=body.event_stream),
+        payload=payload,
         event_stream=body.event_stream,
+        arrivals=None if arrivals is None else moved(arrivals, received, payload),
         timing=timing,
         fault=None if answer.fault is None else erased_fault(eraser, answer.fault),
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from toolcert.core.text import number_text, visible_text
+from toolcert.protocol.arrivals import Pace
 from toolcert.runs.marks import MarkLine
 
 visible, visible_lines, visible_json = visible_text.visible, visible_text.visible_lines, visible_text.visible_json
@@ -114,6 +115,18 @@ def seconds(value: float | None) -> str:
     if value < 0.01:
         return f"{value:.3f}"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def pace_text(pace: Pace) -> str:
+    """When the events of a stream came, in a sentence or two."""
+    events, times = plural(len(pace.times), "event"), [f"{seconds(time)} s" for time in pace.times]
+    if pace.slowest is None:
+        return f"{events}, all at {times[0]}."
+    token = f", the first token at {times[pace.token]}" if pace.token is not None else ""
+    call = f", the first call at {times[pace.call]}" if pace.call is not None else ""
+    pause = f"The longest pause, {seconds(pace.longest)} s, was before event {count(pace.slowest + 1)}."
+    grain = f" Late times are exact to {seconds(pace.grain)} s." if pace.grain > 0.001 else ""
+    return f"{events} from {times[0]} to {times[-1]}{token}{call}. {pause}{grain}"
 
 
 def speed_of(value: float | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.exchanges import Attempt, Cut, Exchange, Fault
+from toolcert.core.exchanges import Arrivals, Attempt, Cut, Exchange, Fault
 from toolcert.core.findings import INTERNAL, Finding, Severity
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
@@ -52,6 +52,7 @@ class StoredExchange(Value):
     status: int | None = None
     headers: dict[str, str] = {}
     event_stream: bool = False
+    arrivals: Arrivals | None = None
     fault: Fault | None = None
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
@@ -193,6 +194,7 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
         status=exchange.status,
         headers=exchange.headers,
         event_stream=exchange.event_stream,
+        arrivals=None if keep is Keep.ASSEMBLED else exchange.arrivals,
         fault=exchange.fault,
         attempts=exchange.attempts,
         notes=exchange.notes,
@@ -238,6 +240,7 @@ def _restore(stored: StoredExchange) -> Exchange:
         headers=stored.headers,
         payload=_payload(stored),
         event_stream=stored.event_stream,
+        arrivals=stored.arrivals,
         fault=stored.fault,
         attempts=stored.attempts,
         notes=stored.notes,

@@ -18,15 +18,19 @@ from toolcert.diagnose import kind_of
 from toolcert.diagnose.checks.registry import View, checks_for
 from toolcert.diagnose.judgement import CallJudgement, judge_calls
 from toolcert.endpoints.curl import curl_line
+from toolcert.protocol.arrivals import Pace, pace_of
+from toolcert.protocol.chunk import Delta, Function, decode_chunk
+from toolcert.protocol.irregularity import Notices
 from toolcert.protocol.reply import read_reply
 from toolcert.protocol.sse import read_events
 from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
-from toolcert.reports.display_text import cut, plural
+from toolcert.reports.display_text import cut, pace_text, plural
 from toolcert.runs.encoding import decode_record, decode_replies
 from toolcert.runs.marks import Mark
 
 LONGEST = 200_000
 """Characters of one text; the whole line can be downloaded."""
+LONGEST_ADDITION = 160
 MOST_EVENTS = 2_000
 MOST_MESSAGES = 400
 MOST_TOOLS = 300
@@ -68,8 +72,15 @@ class EventShown(Value):
     """One event of a stream."""
 
     data: str
-    size: int
+    says: str
+    """What it adds to the answer, in a few words; the data where they have no form that is known."""
     name: str = ""
+    at: float | None = None
+    """Seconds since the attempt began."""
+    after: float | None = None
+    """Seconds since the event before."""
+    signs: tuple[str, ...] = ()
+    """What is special about it."""
 
 
 class Wire(Value):
@@ -82,6 +93,8 @@ class Wire(Value):
     body: str = ""
     events: tuple[EventShown, ...] = ()
     more_events: int = 0
+    pace: str = ""
+    """When the events came, in words; empty where nobody noted it."""
     size: int = 0
     fault: str = ""
     notes: tuple[str, ...] = ()
@@ -338,7 +351,8 @@ def _tools(exchange: Exchange) -> Iterator[ToolShown]:
 
 def _wire(exchange: Exchange, curl: str) -> Wire:
     sent: JsonObject = exchange.request.body if exchange.sent is None else exchange.sent
-    events, more = _events(exchange)
+    pace = pace_of(exchange)
+    events, more = _events(exchange, pace)
     fault = exchange.fault
     status = "" if fault is None or fault.status is None else f"status {fault.status}: "
     notes = [*exchange.notes, *(f"{name} was not sent: the server refuses it" for name in exchange.left_out)]
@@ -354,6 +368,7 @@ def _wire(exchange: Exchange, curl: str) -> Wire:
         body="" if events else _body(exchange.payload),
         events=events,
         more_events=more,
+        pace=pace_text(pace) if pace is not None and pace.times else "",
         size=len(exchange.payload),
         fault="" if fault is None else f"{status}{fault.message}",
         notes=tuple(notes),
@@ -362,15 +377,54 @@ def _wire(exchange: Exchange, curl: str) -> Wire:
     )
 
 
-def _events(exchange: Exchange) -> tuple[tuple[EventShown, ...], int]:
+def _events(exchange: Exchange, pace: Pace | None) -> tuple[tuple[EventShown, ...], int]:
     if not exchange.event_stream or not exchange.payload:
         return (), 0
     events = read_events(exchange.payload).events
+    times = pace.times if pace is not None and len(pace.times) == len(events) else ()
     shown = (
-        EventShown(data=cut(event.data.decode("utf-8", "replace"), 4000), size=len(event.data), name=event.event)
-        for event in events[:MOST_EVENTS]
+        EventShown(
+            data=cut(event.data.decode("utf-8", "replace"), 4000),
+            says=cut(", ".join(_additions(event.data)) or event.data.decode("utf-8", "replace"), LONGEST_ADDITION),
+            name=event.event,
+            at=times[place] if times else None,
+            after=times[place] - times[place - 1] if times and place else None,
+            signs=tuple(_signs(place, pace)),
+        )
+        for place, event in enumerate(events[:MOST_EVENTS])
     )
     return tuple(shown), max(0, len(events) - MOST_EVENTS)
+
+
+def _additions(data: bytes) -> Iterator[str]:
+    """What an event adds to the answer."""
+    chunk = decode_chunk(data, Notices())
+    if chunk is None:
+        return
+    for choice in chunk.choices or ():
+        delta = choice.delta or Delta()
+        pieces = [piece.function or Function() for piece in delta.tool_calls or ()]
+        parts = [
+            ("role", delta.role),
+            ("reasoning", delta.reasoning_content or delta.reasoning),
+            ("text", delta.content or choice.text),
+            *(part for piece in pieces for part in (("calls", piece.name), ("arguments", piece.arguments))),
+            ("calls", delta.function_call),
+            ("finishes:", choice.finish_reason),
+        ]
+        yield from (f"{name} {_text(value)}" for name, value in parts if value)
+    yield from (f"{name} {_text(value)}" for name, value in (("error", chunk.error), ("usage", chunk.usage)) if value)
+
+
+def _signs(place: int, pace: Pace | None) -> Iterator[str]:
+    if pace is None:
+        return
+    if place == pace.token:
+        yield "first token"
+    if place == pace.call:
+        yield "first call"
+    if place == pace.slowest:
+        yield "longest pause"
 
 
 def _body(payload: bytes) -> str:

@@ -14,10 +14,11 @@ from toolcert.core.records import Record
 from toolcert.core.replies import Reply
 from toolcert.diagnose import kind_of
 from toolcert.endpoints.curl import curl_line
+from toolcert.protocol.arrivals import pace_of
 from toolcert.protocol.reply import read_reply
 from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
 from toolcert.reports.console.style import SEVERITY_STYLES, Line, Screen
-from toolcert.reports.display_text import count, plural, seconds, visible
+from toolcert.reports.display_text import count, pace_text, plural, seconds, visible
 from toolcert.runs.encoding import encode_record
 from toolcert.verification.single_row import FoundRow, Replay
 
@@ -31,6 +32,8 @@ def print_record(found: FoundRow, manifest: Manifest, screen: Screen) -> None:
         blocks.append([Line("request", "bold"), *_json_lines(exchange.request.body)])
         kept = found.replies[number] if number < len(found.replies) else None
         blocks.append([Line("answer", "bold"), *_answer(exchange, kept, unread=INTERNAL in record.codes)])
+        if (pace := pace_of(exchange)) is not None and pace.times:
+            blocks.append(list(screen.prose(pace_text(pace), "dim")))
     blocks.append(list(_findings(record, screen)))
     if spec is not None:
         lines = [Line(visible(curl_line(exchange, spec))) for exchange in record.detail.exchanges if exchange.url]

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
 from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
+from toolcert.protocol.arrivals import pace_of
 from toolcert.protocol.reply import read_reply
 from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
-from toolcert.reports.display_text import plural, shorten, visible, visible_lines
+from toolcert.reports.display_text import pace_text, plural, shorten, visible, visible_lines
+from toolcert.reports.html.charts.times import pace_strip
 
 LONGEST = 3000
 """Characters of a request or an answer."""
@@ -22,6 +25,8 @@ LONGEST_MESSAGE = 1200
 MOST_MESSAGES = 8
 """Messages of one request that are shown: the first two and the last."""
 MOST_TURNS = 6
+SHORTEST_PAUSE = 0.05
+"""Seconds; the pace of a stream without a longer pause is not worth the room."""
 _ELSEWHERE = "toolcert show"
 
 
@@ -70,6 +75,27 @@ def _assembled(reply: Reply) -> JsonObject:
     return {name: value for name, value in shown.items() if value is not None}
 
 
+class PaceShown(Value):
+    """When the events of a stream came."""
+
+    words: str
+    drawing: Markup
+
+
+def pace_shown(exchange: Exchange) -> PaceShown | None:
+    """The pace of a stream in words and as a drawing; None where it is not known or tells nothing."""
+    pace = pace_of(exchange)
+    if pace is None or pace.longest < SHORTEST_PAUSE:
+        return None
+    words = pace_text(pace)
+    return PaceShown(words=words, drawing=pace_strip(pace.times, pace.token, pace.call, words))
+
+
+def size_of(pace: PaceShown | None) -> int:
+    """Bytes that it takes on a page."""
+    return 0 if pace is None else len(pace.words) + len(pace.drawing)
+
+
 class Said(Value):
     """One message of a conversation."""
 
@@ -80,11 +106,13 @@ class Said(Value):
     words: str
     calls: tuple[tuple[str, str], ...] = ()
     """Names and arguments."""
+    pace: PaceShown | None = None
 
     @property
     def size(self) -> int:
         """Bytes that it takes on a page."""
-        return page_size(self.note, self.words, *(text for call in self.calls for text in call)) + 90
+        texts = (self.note, self.words, *(text for call in self.calls for text in call))
+        return page_size(*texts) + 90 + size_of(self.pace)
 
 
 def conversation(record: Record, replies: Sequence[Reply]) -> tuple[Said, ...]:
@@ -177,7 +205,7 @@ def _compact(value: Any) -> str:
 def _answer(exchange: Exchange, kept: Reply | None) -> Said:
     seconds = "" if exchange.seconds is None else f"{exchange.seconds:.2f} s"
     if exchange.fault is not None or exchange.cut is not None:
-        return Said(who="answer", note=seconds, words=answer_text(exchange, None))
+        return Said(who="answer", note=seconds, words=answer_text(exchange, None), pace=pace_shown(exchange))
     if kept is None and not exchange.payload:
         return Said(who="answer", note=seconds, words="The run does not keep this answer.")
     reply = kept or read_reply(exchange)
@@ -191,4 +219,5 @@ def _answer(exchange: Exchange, kept: Reply | None) -> Said:
         note=visible(note),
         words=_words(f"{reasoning}{reply.content or ''}" or None),
         calls=tuple(_call(call.name, call.arguments) for call in reply.tool_calls),
+        pace=pace_shown(exchange),
     )

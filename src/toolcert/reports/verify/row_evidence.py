@@ -14,7 +14,7 @@ from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import kind_of
 from toolcert.reports.display_text import count, plural, shorten, visible
 from toolcert.reports.formats import Extras
-from toolcert.reports.html.evidence import answer_text, page_size, pretty
+from toolcert.reports.html.evidence import PaceShown, answer_text, pace_shown, page_size, pretty, size_of
 from toolcert.reports.html.page import TONES, full_title
 from toolcert.reports.verify.rows import telling_rows, whole_rows
 from toolcert.verification.single_row import FoundRow
@@ -36,10 +36,11 @@ class RowEvidence(Value):
     request: str
     answer: str
     status: str
+    pace: PaceShown | None = None
 
     @property
     def size(self) -> int:
-        return page_size(self.request, self.answer) + 500
+        return page_size(self.request, self.answer) + 500 + size_of(self.pace)
 
 
 class RowView(Value):
@@ -96,6 +97,7 @@ def _made(found: FoundRow) -> RowEvidence | None:
         request=pretty(_request(exchange.request.body, found)),
         answer=answer_text(exchange, found.replies[-1] if found.replies else None),
         status=_status(found),
+        pace=pace_shown(exchange),
     )
 
 

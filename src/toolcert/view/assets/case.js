@@ -69,24 +69,39 @@ export function casePage(main, { run, go }) {
 
   function wire(one, number) {
     const events = one.events || [];
+    const event = eventLine(events);
     const shown = el("ol.events", { tabindex: "0", "aria-label": "Events of the stream" }, events.slice(0, 60).map(event));
-    const more = events.length > 60 ? button(`Show all ${events.length} events`, () => { fill(shown, events.map(event)); more.remove(); }) : "";
+    const more = events.length > 60 ? button(`Show all ${count(events.length)} events`, () => { fill(shown, events.map(event)); more.remove(); }) : "";
     return [
-      waterfall(one.attempts || [], number),
+      waterfall(one.attempts || [], number, events),
       (one.notes || []).map((note) => el("p.label", {}, note)),
       one.fault ? el("p.t-bad.break", {}, one.fault) : "",
       el("details", {}, el("summary.label", {}, icon("arrow", "turn"), ` Request to ${one.url || "the server"}`), el("pre", { tabindex: "0", "aria-label": "Request as sent" }, one.sent)),
       (one.headers || []).length ? el("details", { open: true }, el("summary.label", {}, icon("arrow", "turn"), ` Answer: status ${one.status}, ${bytes(one.size || 0)}`), el("dl.headers", {}, one.headers.map(([name, value]) => el("div", {}, el("dt", {}, el("code", {}, name)), el("dd", {}, el("code", {}, value)))))) : el("p.label", {}, one.status ? `Answer: status ${one.status}, ${bytes(one.size || 0)}` : ""),
-      events.length ? [el("p.label", {}, `${plural(events.length + (one.more_events || 0), "event")}${one.more_events ? `, the first ${events.length} are shown` : ""}`), shown, more]
+      events.length ? [el("p.label", {}, one.pace || plural(events.length + (one.more_events || 0), "event"), one.more_events ? ` The first ${count(events.length)} are shown.` : ""), shown, more]
         : one.body ? el("pre.body", { tabindex: "0", "aria-label": "Body of the answer" }, one.body) : "",
       one.curl ? copyable("Send it again", one.curl) : "",
     ];
   }
 
-  const event = (one) => el("li", {}, one.at !== undefined && one.at !== null ? el("span.faint.when", {}, `${seconds(one.at)} s`) : "", one.name ? el("b", {}, `${one.name} `) : "", el("code", {}, one.data));
+  /** Makes the line of an event: when it came, a bar for the wait before it, and what it says. */
+  function eventLine(events) {
+    const timed = events.filter((one) => one.at !== null);
+    const first = timed.length ? timed[0].at : 0, whole = timed.length ? timed[timed.length - 1].at - first : 0;
+    const share = (value) => `${whole ? (100 * value) / whole : 0}%`;
+    const bar = (one) => {
+      const wait = el(`i${one.signs.includes("longest pause") ? ".longest" : ""}`);
+      wait.style.left = share(one.at - (one.after || 0) - first);
+      wait.style.width = share(one.after || 0);
+      return el("span.track", { "aria-hidden": "true" }, wait);
+    };
+    const told = (text, one) => el("span.event-sign", {}, text === "longest pause" ? `${text}, ${seconds(one.after)} s` : text);
+    return (one) => el("li", {}, el("details", {}, el(`summary${one.at === null ? "" : ".timed"}`, {}, one.at === null ? "" : [el("span.when", {}, `${seconds(one.at)} s`), bar(one)],
+      el("span.cut", {}, one.signs.map((text) => told(text, one)), one.name ? el("b", {}, `${one.name} `) : "", el("code", {}, one.says))), el("pre", { tabindex: "0", "aria-label": "The event as it came" }, one.data)));
+  }
 
   /** Each attempt as a bar: waiting, connecting, until the first byte and token, until the end. */
-  function waterfall(attempts, number) {
+  function waterfall(attempts, number, events) {
     const timed = attempts.map((one) => ({ ...one, timing: one.timing || {} }));
     const ends = timed.map((one) => (one.waited || 0) + (one.timing.queue || 0) + Math.max(one.timing.last_byte || 0, one.timing.first_byte || 0, one.timing.connect || 0));
     const whole = ends.reduce((sum, end) => sum + end, 0);
@@ -103,13 +118,16 @@ export function casePage(main, { run, go }) {
       part(begun, begun + (connect || 0), "w-connect");
       part(begun + (connect || 0), begun + (byte || last || 0), "w-server");
       part(begun + (byte || 0), begun + (last || 0), byte ? "w-stream" : "w-server");
+      if (row === timed.length - 1) for (const x of new Set(events.filter((each) => each.at !== null).map((each) => Math.round(Math.min(width, scale(begun + each.at)))))) shapes.push(["path", { d: `M${x} ${y + 12}v5`, class: "w-event" }]);
+      const call = events.find((each) => each.signs.includes("first call"));
+      if (row === timed.length - 1 && call && call.at !== null) shapes.push(["path", { d: `M${Math.min(width, scale(begun + call.at))} ${y - 3}v18`, class: "w-call" }]);
       if (token) shapes.push(["path", { d: `M${scale(begun + token)} ${y - 3}v18`, class: "p50" }]);
       at += ends[row];
     });
     const lines = timed.map((one) => el("tr", {}, el("th", { scope: "row" }, one.number), el("td", {}, one.status ?? "–"), ...[(one.waited || 0) + (one.timing.queue || 0), one.timing.connect, one.timing.first_byte, one.timing.first_token, one.timing.last_byte].map((value) => el("td.num", {}, seconds(value))), el("td.break.quiet", {}, one.fault ? `${one.fault.kind}: ${one.fault.message}` : "")));
     const heads = ["Attempt", "Status", "Waited, s", "Connected", "First byte", "First token", "End", ""];
     return el("div.waterfall", {}, drawing(width, timed.length * high, `Times of ${plural(timed.length, "attempt")} of turn ${number + 1}; the table below has the figures`, shapes),
-      el("ul.keys", { "aria-hidden": "true" }, [["w-wait", "waited"], ["w-connect", "connect"], ["w-server", "until the first byte"], ["w-stream", "answer"]].map(([style, text]) => el("li", {}, el(`i.key.${style}`), text)), el("li", {}, el("i.key.w-token"), "first token")),
+      el("ul.keys", { "aria-hidden": "true" }, [["w-wait", "waited"], ["w-connect", "connect"], ["w-server", "until the first byte"], ["w-stream", "answer"]].map(([style, text]) => el("li", {}, el(`i.key.${style}`), text)), el("li", {}, el("i.key.w-token"), "first token"), events.some((one) => one.at !== null) ? [el("li", {}, el("i.key.w-call"), "first call"), el("li", {}, el("i.key.w-event"), "event")] : ""),
       el("div.scroll", { tabindex: "0", role: "region", "aria-label": "Attempts" }, el("table", { "aria-label": "Attempts" }, el("thead", {}, el("tr", {}, heads.map((name, at_) => el(`th${at_ > 1 && at_ < 7 ? ".num" : ""}`, { scope: "col" }, name || el("span.hidden", {}, "Fault"))))), el("tbody", {}, lines))));
   }
 

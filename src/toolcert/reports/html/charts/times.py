@@ -45,6 +45,18 @@ class Spread(Protocol):
     def longest(self) -> float: ...
 
 
+def pace_strip(times: Sequence[float], token: int | None, call: int | None, label: str) -> Markup:
+    """Every event of a stream as a tick from the start of the attempt to the end; first token and first call longer."""
+    whole = max(times) or 1.0
+    drawn = dict.fromkeys(round(STRETCH / 4 * time / whole) * 4 for time in times)
+    body = across(0, 1, 9, "grid") + stretched("".join(f"M{place} 5v8" for place in drawn), 18, "ticks")
+    if token is not None:
+        body += upright(times[token] / whole, 1, 17, "p50")
+    if call is not None and call != token:
+        body += upright(times[call] / whole, 1, 17, "p95")
+    return fluid(18, body, label)
+
+
 def strip(samples: Sequence[float], p50: float | None, p95: float | None, scale: LogScale) -> Markup:
     """Every kept measurement as a tick, the median thick, the 95th percentile thin."""
     middle = SPREAD_HEIGHT / 2
