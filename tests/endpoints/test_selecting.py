@@ -6,8 +6,7 @@ import pytest
 
 from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.targets import ModelInfo
-from toolcert.endpoints.model_selection import ModelSelection, choose
-from toolcert.settings.patterns import Patterns
+from toolcert.endpoints.model_selection import ModelSelection, Patterns, choose
 
 LISTED = [ModelInfo(id="a"), ModelInfo(id="[b]c"), ModelInfo(id="embed", can_chat=False, why_not="an embedding model")]
 

@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from support.probing import Probed, probe_models
+from toolcert.core.gates import Gates
 from toolcert.core.verdict import Word, can_cap
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import ModelSummary, ProbeSummary
-from toolcert.probes.summary.sentences import Gates, failed_gates, headline
+from toolcert.probes.summary.sentences import failed_gates, headline
 from toolcert.reports.formats import render
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import SeenBy, all_faults

@@ -8,6 +8,7 @@ import pytest
 from support.probing import probe_models
 from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
+from toolcert.core.gates import Gates
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, ProbeFacts, Record
 from toolcert.core.statistics.rates import Rate
@@ -16,7 +17,7 @@ from toolcert.core.verdict import Word
 from toolcert.diagnose import finding
 from toolcert.probes.summary.cell_tally import MOST_SAMPLES, Times
 from toolcert.probes.summary.scorecard import ProbeSummary
-from toolcert.probes.summary.sentences import Gates, failed_gates, further_lines
+from toolcert.probes.summary.sentences import failed_gates, further_lines
 from toolcert.probes.summary.summariser import Summariser, summarise
 from toolcert.reports.probe.phrases import verdict_of
 from toolcert.runs.encoding import decode_head, decode_record, encode_record

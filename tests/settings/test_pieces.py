@@ -8,10 +8,10 @@ import pytest
 
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import Secret
+from toolcert.endpoints.model_selection import Patterns
 from toolcert.runs.provenance import without_secrets
 from toolcert.settings.credentials import KeySources, expand, find_key, split_header
 from toolcert.settings.option import JsonBody, Number, Whole
-from toolcert.settings.patterns import Patterns
 from toolcert.settings.web_address import clean_address, is_loopback, looks_like_address
 
 ENVIRONMENT = {"MINE": "key-mine", "OPENAI_API_KEY": "key-openai", "TOOLCERT_API_KEY": "key-general"}

@@ -17,12 +17,11 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
-from toolcert.endpoints.model_selection import choose
+from toolcert.endpoints.model_selection import Patterns, choose
 from toolcert.reports.console.style import Screen
 from toolcert.reports.display_text import listed
 from toolcert.reports.verify.console import print_verify
 from toolcert.runs.encoding import CUT_TO, MOST_KEPT, Keep, decode_record, decode_replies, encode_record
-from toolcert.settings.patterns import Patterns
 from toolcert.verification.dataset.source import LONGEST_LINE, Source
 from toolcert.verification.summary.tally import Tally, summary_of
 

@@ -6,9 +6,9 @@ import pytest
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.gates import check_gate_codes
+from toolcert.core.gates import Gates, check_gate_codes
 from toolcert.diagnose import catalogue
-from toolcert.verification.summary.fail_under import VerifyGates, failed_gates
+from toolcert.verification.summary.failed_gates import failed_gates
 from toolcert.verification.summary.figures import FindingLine, VerifySummary
 
 SUMMARY = VerifySummary(
@@ -38,11 +38,11 @@ SUMMARY = VerifySummary(
 )
 def test_a_gate_closes_on_its_code_its_family_or_its_severity_and_worse(gate: str, closed: list[str]) -> None:
     """A fault of the dataset is never charged to the vendor."""
-    assert [line.partition(" ")[0] for line in failed_gates(VerifyGates(fail_on=(gate,)), SUMMARY)] == closed
+    assert [line.partition(" ")[0] for line in failed_gates(Gates(fail_on=(gate,)), SUMMARY)] == closed
 
 
 def test_the_message_counts_rows() -> None:
-    gates = VerifyGates(fail_on=("stream.one_piece",))
+    gates = Gates(fail_on=("stream.one_piece",))
     assert failed_gates(gates, SUMMARY) == ["stream.one_piece (note) in 1 row: One piece."]
 
 

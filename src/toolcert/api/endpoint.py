@@ -15,12 +15,12 @@ from toolcert.core.errors import NothingMeasuredError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo, Timeouts
 from toolcert.endpoints.api_url import endpoint_name
+from toolcert.endpoints.model_selection import Patterns
 from toolcert.runs.provenance import new_run_id, run_folder
 from toolcert.settings.credentials import clean_key
 from toolcert.settings.keyword_options import check_keyword
 from toolcert.settings.option import HeaderLine, Option
 from toolcert.settings.options import BY_KEY
-from toolcert.settings.patterns import Patterns
 
 if TYPE_CHECKING:
     from toolcert.endpoints.session import EndpointSession

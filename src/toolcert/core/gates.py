@@ -11,6 +11,7 @@ from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Timings
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value
+from toolcert.core.verdict import Word, is_allowed
 
 
 class Gate(Value):
@@ -120,3 +121,40 @@ def rules_out(gates: Iterable[str], code: str, severity: Severity) -> bool:
     """Whether a gate names this finding by its code, a family of codes, or its severity or a lesser one."""
     covered = [other.value for other in Severity if other.rank >= severity.rank]
     return any(gate in covered or gate == code or code.startswith(f"{gate}.") for gate in gates)
+
+
+class Gates(Value):
+    """What the user requires of a run before its exit code may be 0."""
+
+    fail_under: float | None = None
+    """Probe: points of 100; a verdict other than `passes` or `certified` keeps the gate closed, whatever the points."""
+    figures: tuple[Gate, ...] = ()
+    """Verify: rates by name; an error that they do not count keeps the gate closed where it is frequent."""
+    limits: tuple[Limit, ...] = ()
+    """On times and speeds; in probe on those of every model that was asked."""
+    fail_on: tuple[str, ...] = ()
+    require: Word | None = None
+    allow: tuple[str, ...] = ()
+    """Findings that may stand; in probe also probes."""
+
+    def __bool__(self) -> bool:
+        return bool(self.fail_under is not None or self.figures or self.limits or self.fail_on or self.require)
+
+    def rule_out(self, code: str, severity: Severity, count: int, known: int) -> bool:
+        """Whether a finding closes a gate: one that is named, not allowed, and not known in all `count` cases."""
+        stands = is_allowed(code, self.allow) or 0 < count == known
+        return rules_out(self.fail_on, code, severity) and not stands
+
+
+def score_and_limits(text: str) -> tuple[float | None, tuple[Limit, ...]]:
+    """`90,p95<2s` as the least score and the limits on times and speeds."""
+    limits, rest = parse_limits(text)
+    try:
+        score = float(rest) if rest else None
+    except ValueError:
+        score = -1.0
+    if score is not None and not 0 <= score <= 100:
+        raise UsageError(
+            f"--fail-under {rest}: probe gates on a score, times and speeds.", remedy="Write it as 90, or 90,p95<2s."
+        )
+    return score, limits

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 import msgspec
 
-from toolcert.core.errors import ListingError, NothingMeasuredError
+from toolcert.core.errors import ListingError, NothingMeasuredError, UsageError
 from toolcert.core.targets import ModelInfo
 from toolcert.core.text.number_text import plural
 from toolcert.core.text.spelling import close_names, question
 from toolcert.core.values import Value
 from toolcert.endpoints.session import EndpointSession
-from toolcert.settings.patterns import Patterns
+
+_REGULAR = "re:"
+_GLOB_CHARACTERS = frozenset("*?[")
+
+
+class Patterns:
+    """Matches a model id when one of the patterns does; a plain id matches itself."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self.texts = tuple(patterns)
+        self._compiled = tuple(_compile(pattern) for pattern in self.texts)
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    def match(self, model: str) -> bool:
+        return self.names(model) or any(pattern.search(model) for pattern in self._compiled)
+
+    def names(self, model: str) -> bool:
+        """Whether the id itself is one of the patterns."""
+        return model in self.texts
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The patterns without wildcards, which can only be model ids."""
+        return tuple(text for text in self.texts if not text.startswith(_REGULAR) and not _GLOB_CHARACTERS & set(text))
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    if not pattern.startswith(_REGULAR):
+        return re.compile(r"\A" + translate(pattern))
+    try:
+        return re.compile(pattern.removeprefix(_REGULAR))
+    except re.error as error:
+        raise UsageError(
+            f"{pattern!r} is not a regular expression: {error}.",
+            remedy="Without `re:` it would be a glob such as 'gpt-*'.",
+        ) from None
 
 
 class ModelSelection(Value):

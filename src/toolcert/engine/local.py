@@ -8,8 +8,9 @@ import signal
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import msgspec
 
@@ -223,6 +224,10 @@ class BugWatch:
             )
 
 
+Perform: TypeAlias = Callable[[Case, Work, Session, OnAttempt, Skip], Awaitable[Record]]
+"""Makes the record of a case, as `performed` does."""
+
+
 class LocalEngine:
     """Runs a plan with `concurrency` workers per endpoint."""
 
@@ -242,6 +247,7 @@ class LocalEngine:
         self._handlers = handlers
         self._watch = watch
         self._bugs = BugWatch()
+        self._perform: Perform = performed
         self._workers: list[asyncio.Task[None]] = []
 
     async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
@@ -286,15 +292,13 @@ class LocalEngine:
                 await asyncio.sleep(0)
                 record = skipped(case, skip)
             else:
-                record = await self._performed(case, work, session)
+                on_attempt = partial(self._attempted, case)
+                record = await self._perform(case, work, session, on_attempt, self._budget.over)
             if self._watch is not None:
                 self._watch.saw(record)
             record = self._finish(case, record)
             self._bugs.saw(record)
             queue.done(plan.after(record))
-
-    async def _performed(self, case: Case, work: Work, session: Session) -> Record:
-        return await performed(case, work, session, partial(self._attempted, case), self._budget.over)
 
     def _finish(self, case: Case, record: Record) -> Record:
         """Report a finished case, and return what was reported: a record that cannot be kept is our bug as well."""

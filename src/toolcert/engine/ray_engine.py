@@ -482,10 +482,8 @@ class RayEngine(LocalEngine):
         sessions = {name: cast("Session", pool)}  # the workers have the sessions
         super().__init__(sessions, concurrency={name: window}, handlers=(*handlers, self._hear), watch=watch)
         self._pool, self._budget = pool, pool.budget
+        self._perform = lambda case, *_: pool.perform(case)  # the workers have all else that it takes
         pool.attempted, pool.skip = self._attempted, self._skip
-
-    async def _performed(self, case: Case, work: Work, session: Session) -> Record:  # noqa: ARG002 - workers have both
-        return await self._pool.perform(case)
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, RunStopping):

@@ -18,7 +18,6 @@ from toolcert.history.drift import BUDGET, DriftReport, find_drift
 from toolcert.history.last_good import AgainstLastGood, against_last_good
 from toolcert.history.observation import HELLO, StoredRun
 from toolcert.history.store import HistoryStore
-from toolcert.settings.patterns import Patterns
 
 
 def matching(names: Iterable[str], wanted: str | None) -> list[str]:
@@ -26,6 +25,8 @@ def matching(names: Iterable[str], wanted: str | None) -> list[str]:
     known = sorted(set(names))
     if wanted is None:
         return known
+    from toolcert.endpoints.model_selection import Patterns  # imports the HTTP client
+
     patterns = Patterns([wanted])
     tries = (
         [name for name in known if patterns.match(name)],

@@ -15,7 +15,6 @@ from toolcert.http.base import (
     HttpRequest,
     HttpResponse,
     broken_off,
-    next_hop,
     oversized,
     timed_out,
     tls_failed,
@@ -24,7 +23,7 @@ from toolcert.http.base import (
 )
 from toolcert.http.connection import IDLE_SECONDS, tls_context
 from toolcert.http.response import ACCEPTED, Body, Caps, CodingError, Intake, as_response
-from toolcert.http.url import Proxies, parse_address
+from toolcert.http.url import Proxies, next_hop, parse_address
 
 
 class AiohttpAttempt:

@@ -16,10 +16,10 @@ from typing import Any
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import Fault
 from toolcert.core.secrets import Eraser
-from toolcert.http.base import HttpClient, HttpRequest, HttpResponse, next_hop
+from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 from toolcert.http.connection import Connection, Pool, open_connection, tls_context
 from toolcert.http.response import ACCEPTED, Body, Caps, IncomingResponse, Intake, as_response
-from toolcert.http.url import Address, Origin, Proxies, parse_address
+from toolcert.http.url import Address, Origin, Proxies, next_hop, parse_address
 from toolcert.protocol.redaction import erased_fault
 
 

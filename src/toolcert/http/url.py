@@ -1,13 +1,17 @@
-"""Where a request goes: the parts of its URL that a connection needs, and the proxy that the environment names."""
+"""Where a request goes: the parts of its URL that a connection needs, the proxy in the environment, redirects."""
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
+
+import msgspec
 
 from toolcert.core.errors import ConfigurationError
+from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.values import Value
+from toolcert.http.base import HttpRequest, HttpResponse
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "%/:=&?~#+!$,;'@()*[]"
@@ -151,3 +155,42 @@ def _is_exempt(host: str, named: dict[str, str]) -> bool:
     from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # no stub
 
     return bool(proxy_bypass_environment(host, named))
+
+
+MOST_REDIRECTS = 3
+"""A correct base URL needs none, a missing slash one."""
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KEEP_THE_METHOD = frozenset({307, 308})
+
+
+def next_hop(request: HttpRequest, response: HttpResponse, hops: int) -> HttpRequest | HttpResponse:
+    """The request that a redirect asks for, or the response itself: final, or with the reason not to follow it.
+
+    A redirect is followed within one origin only, because credentials never go to another.
+    `hops` is the number of redirects followed so far.
+    """
+    if response.status not in _REDIRECTS or response.fault is not None:
+        return response
+    following = _redirected(request, response) if hops < MOST_REDIRECTS else f"more than {MOST_REDIRECTS} redirects"
+    if isinstance(following, HttpRequest):
+        return following
+    text = f"the server answers with {following}"
+    fault = Fault(kind=FaultKind.CONFIGURATION, message=text, status=response.status)
+    return msgspec.structs.replace(response, fault=fault)
+
+
+def _redirected(request: HttpRequest, response: HttpResponse) -> HttpRequest | str:
+    """The request at its new address, or why it is not sent there."""
+    location = response.headers.get("location")
+    if not location:
+        return "a redirect that does not say where to"
+    try:
+        url = urljoin(request.url, location)
+        target = parse_address(url).origin
+    except (ValueError, ConfigurationError):
+        return "a redirect to an address that cannot be used"
+    if target != parse_address(request.url).origin:
+        return f"a redirect to {target}; credentials are not sent there (set it as base URL)"
+    if response.status not in _KEEP_THE_METHOD and request.method != "GET":
+        return f"a redirect to {url} that would turn {request.method} into GET"
+    return msgspec.structs.replace(request, url=url)

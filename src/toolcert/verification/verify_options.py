@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from toolcert.core.errors import UsageError
-from toolcert.core.gates import parse_gates, parse_limits
+from toolcert.core.gates import Gates, parse_gates, parse_limits
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.shard import BELONGS_TO_MERGE, ONLY_A_SHARE
 from toolcert.core.values import JsonObject, Value
@@ -17,7 +17,7 @@ from toolcert.settings.keyword_options import KeywordOptions
 from toolcert.verification.adapters.base import ModelAdapter
 from toolcert.verification.adapters.registry import get_adapter, load_adapter
 from toolcert.verification.dataset.selection import Selection, parse_where
-from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
+from toolcert.verification.summary.failed_gates import GATE_NAMES
 
 _NOT_FOR_COMPLETIONS = frozenset(
     {"messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "functions", "function_call"}
@@ -149,10 +149,10 @@ class VerifyOptions(KeywordOptions):
             given = "--ray-address" if self.ray_address else "--ray-workers"
             raise UsageError(f"{given} is for another engine.", remedy="Add --engine ray, or leave it out.")
 
-    def gates(self) -> VerifyGates:
+    def gates(self) -> Gates:
         """What the exit code depends on."""
         limits, rates = parse_limits(self.fail_under)
-        return VerifyGates(
+        return Gates(
             figures=parse_gates(rates, GATE_NAMES),
             limits=limits,
             fail_on=self.fail_on,

@@ -26,6 +26,8 @@ def destinations(settings: Settings, job: str, *inputs: str | None) -> dict[str,
     """Format to file, for the formats that were asked for; refuses one file for two reports, or for an input."""
     given = {name: getattr(settings, name) for name in formats(job) if name in settings}
     wanted = {name: place(value) for name, value in given.items() if value is not None}
+    if not wanted:
+        return {}
     files = [name for name in inputs if name is not None and (is_url(name) or Path(name).is_file())]
     check_destinations(wanted, [*files, *_named_inputs(settings)])
     return wanted

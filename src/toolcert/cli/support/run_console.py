@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,7 @@ import click
 from toolcert.cli.support.exit import echo, warn
 from toolcert.core.cases import SkipKind
 from toolcert.core.errors import ISSUES, ExitCode, GateError, NothingMeasuredError, ToolcertWarning, UsageError
-from toolcert.core.events import CaseFinished, Event, RunStarted
+from toolcert.core.events import CaseFinished, Event, Handler, RunStarted
 from toolcert.core.findings import INTERNAL
 from toolcert.core.manifest import Manifest
 from toolcert.core.shard import BELONGS_TO_MERGE, ONLY_A_SHARE
@@ -30,8 +31,8 @@ from toolcert.version import __version__
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.api.probe import ProbeJob, ProbeOptions, ProbeRun
+    from toolcert.core.gates import Gates
     from toolcert.probes.summary.scorecard import ProbeSummary
-    from toolcert.probes.summary.sentences import Gates
     from toolcert.reports.console.progress import Progress
 
 MANY_REQUESTS = 500
@@ -68,6 +69,18 @@ def tell_of_store(settings: Settings) -> None:
 
         place = parse_url(settings.output)
         echo(f"{place} is uploaded every {UPLOAD_SECONDS:g} seconds; a kill loses no more than that.", err=True)
+
+
+@contextlib.contextmanager
+def viewer(settings: Settings) -> Iterator[list[Handler]]:
+    """The handler that shows the run in the browser where --view asks for it, or none."""
+    if not settings.view:
+        yield []
+        return
+    from toolcert.cli.support.run_view import RunView
+
+    with RunView(settings) as view:
+        yield [view]
 
 
 class RunConsole:
@@ -171,23 +184,29 @@ def refuse_for_shard(settings: Settings) -> None:
             raise UsageError(f"--{name.replace('_', '-')}: {ONLY_A_SHARE}.", remedy=BELONGS_TO_MERGE)
 
 
+def check_gates(settings: Settings, probes: Callable[[], Sequence[str]] = tuple) -> None:
+    """Refuse a gate or an allowance that names no finding, no severity and, for --allow, none of the run's probes."""
+    if settings.fail_on or settings.allow:
+        from toolcert.core.gates import check_gate_codes
+        from toolcert.diagnose import catalogue
+
+        check_gate_codes(settings.fail_on, catalogue())
+        check_gate_codes(settings.allow, catalogue(), "--allow", probes())
+
+
 def probe_options(settings: Settings) -> ProbeOptions:
     """The options of the command as the library takes them; gates and reports that cannot work are refused."""
     from toolcert.api.probe import ProbeOptions
     from toolcert.cli.support import report_options
-    from toolcert.core.gates import check_gate_codes
-    from toolcert.diagnose import catalogue
     from toolcert.probes.suites import choose_probes
 
     report_options.check_reports(settings, "probe")
     refuse_for_shard(settings)
-    check_gate_codes(settings.fail_on, catalogue())
     required_gates(settings)
     named = {name: getattr(settings, name) for name in ProbeOptions.__struct_fields__ if name in settings}
     options = ProbeOptions(**named, prices=settings.config.prices)
-    if settings.allow:
-        asked = choose_probes(options.suite, options.probe, options.scenario)
-        check_gate_codes(settings.allow, catalogue(), "--allow", [probe.name for probe in asked])
+    asked = partial(choose_probes, options.suite, options.probe, options.scenario)
+    check_gates(settings, lambda: [probe.name for probe in asked()])
     return options
 
 
@@ -314,8 +333,8 @@ def _missing_shards(result: ProbeRun) -> str:
 
 def required_gates(settings: Settings) -> Gates:
     """The gates of the command, none for a shard; one that could never be met is refused."""
+    from toolcert.core.gates import Gates, score_and_limits
     from toolcert.core.verdict import Word
-    from toolcert.probes.summary.sentences import Gates, score_and_limits
 
     if is_shard(settings):
         return Gates()

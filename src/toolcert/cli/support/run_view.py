@@ -23,13 +23,12 @@ class RunView:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._wanted = settings.view
         self._browser = settings.browser
         self._place = settings.output or str(RUNS)
         self._viewer: subprocess.Popen[str] | None = None
 
     def __call__(self, event: Event) -> None:
-        if self._wanted and isinstance(event, RunStarted):
+        if isinstance(event, RunStarted):
             self._open(event.manifest.run)
 
     def _open(self, run: str) -> None:

@@ -11,9 +11,9 @@ from toolcert.reports.display_text import plural
 from toolcert.settings import Settings
 
 if TYPE_CHECKING:
+    from toolcert.core.gates import Gates
     from toolcert.verification.older_results import Rules
     from toolcert.verification.run.job import VerifyRun
-    from toolcert.verification.summary.fail_under import VerifyGates
     from toolcert.verification.summary.figures import VerifySummary
 
 _LOST_ACCESS = {"auth": "the key", "unknown_model": "the model"}
@@ -46,10 +46,10 @@ def conclude(result: VerifyRun, settings: Settings, *, merged: bool = False) -> 
     return exit_code(result.summary, required_gates(settings), place)
 
 
-def exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
+def exit_code(summary: VerifySummary, gates: Gates, folder: str) -> int:
     """The exit code for a summary and the gates it must meet."""
     from toolcert.core.verdict import Word
-    from toolcert.verification.summary.fail_under import failed_gates, too_little_measured
+    from toolcert.verification.summary.failed_gates import failed_gates, too_little_measured
 
     if not summary.rows.sent and not summary.not_asked:
         raise _no_row(summary)
@@ -70,16 +70,16 @@ def exit_code(summary: VerifySummary, gates: VerifyGates, folder: str) -> int:
     return ExitCode.OK
 
 
-def required_gates(settings: Settings) -> VerifyGates:
+def required_gates(settings: Settings) -> Gates:
     """The gates of the command, none for a shard; one that could never be met is refused."""
-    from toolcert.core.gates import parse_gates, parse_limits
+    from toolcert.core.gates import Gates, parse_gates, parse_limits
     from toolcert.core.verdict import Word
-    from toolcert.verification.summary.fail_under import GATE_NAMES, VerifyGates
+    from toolcert.verification.summary.failed_gates import GATE_NAMES
 
     if is_shard(settings):
-        return VerifyGates()
+        return Gates()
     limits, rates = parse_limits(gate_text(settings))
-    return VerifyGates(
+    return Gates(
         figures=parse_gates(rates, GATE_NAMES),
         limits=limits,
         fail_on=tuple(settings.fail_on),

@@ -141,19 +141,15 @@ class ProbeWork:
         refusals = self._refusals.of(case.endpoint, case.model)
         talk = LiveConversation(case, session, on_attempt, self._settings, refusals)
         try:
-            result = await _conclusion(probe, talk)
+            try:
+                result = await probe.run(talk)
+            except Concluded as conclusion:
+                result = conclusion.result
             return _record(case, talk, _unless_cut(result, talk.judged, may_be_cut=probe.may_be_cut))
         except (ToolcertError, BudgetSpent):
             raise
         except Exception as error:
             raise Unjudged(talk.exchanges) from error
-
-
-async def _conclusion(probe: Probe, talk: LiveConversation) -> ProbeResult:
-    try:
-        return await probe.run(talk)
-    except Concluded as conclusion:
-        return conclusion.result
 
 
 def _unless_cut(result: ProbeResult, turns: list[Turn], *, may_be_cut: bool) -> ProbeResult:

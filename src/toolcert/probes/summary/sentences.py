@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcert.core.cases import SkipKind
-from toolcert.core.errors import UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.gates import Limit, parse_limits, rules_out
+from toolcert.core.gates import Gates
 from toolcert.core.statistics.sequential import ERROR_BOUND
 from toolcert.core.text.excerpt import with_stop
 from toolcert.core.text.number_text import plural
-from toolcert.core.values import Value
-from toolcert.core.verdict import Verdict, Word, is_allowed
+from toolcert.core.verdict import Verdict, Word
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.model_verdict import makes_calls, model_verdict
 from toolcert.probes.summary.scorecard import Cause, Cell, CellState, ModelSummary, ProbeSummary, Totals
@@ -223,36 +221,6 @@ def _part(count: int, words: tuple[str, str]) -> str:
     return f"{count} {words[count != 1]}" if count else ""
 
 
-class Gates(Value):
-    """What the user requires of every model before the exit code may be 0."""
-
-    fail_under: float | None = None
-    """Points of 100; a verdict other than `passes` or `certified` keeps the gate closed, whatever the points."""
-    limits: tuple[Limit, ...] = ()
-    """On the times and speeds of every model that was asked."""
-    fail_on: tuple[str, ...] = ()
-    require: Word | None = None
-    allow: tuple[str, ...] = ()
-    """Findings and probes that may stand."""
-
-    def __bool__(self) -> bool:
-        return bool(self.fail_under is not None or self.limits or self.fail_on or self.require)
-
-
-def score_and_limits(text: str) -> tuple[float | None, tuple[Limit, ...]]:
-    """`90,p95<2s` as the least score and the limits on times and speeds."""
-    limits, rest = parse_limits(text)
-    try:
-        score = float(rest) if rest else None
-    except ValueError:
-        score = -1.0
-    if score is not None and not 0 <= score <= 100:
-        raise UsageError(
-            f"--fail-under {rest}: probe gates on a score, times and speeds.", remedy="Write it as 90, or 90,p95<2s."
-        )
-    return score, limits
-
-
 def too_little_measured(summary: ProbeSummary) -> str:
     """The first model or endpoint of which less was measured than a gate needs; empty where there is none."""
     for name, reason in summary.unreachable.items():
@@ -342,6 +310,5 @@ def _slow_models(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
 
 def _ruled_out(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
     for cause in summary.causes:
-        stands = is_allowed(cause.code, gates.allow) or 0 < cause.count == cause.known
-        if rules_out(gates.fail_on, cause.code, cause.severity) and not stands:
+        if gates.rule_out(cause.code, cause.severity, cause.count, cause.known):
             yield f"{cause.code} ({cause.severity}) in {', '.join(cause.models[:5])}: {cause.title}"

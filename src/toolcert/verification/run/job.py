@@ -48,7 +48,7 @@ from toolcert.verification.run.log import (
     require_run,
 )
 from toolcert.verification.run.row_plan import Deal, VerifyPlan, VerifyWork, target_of
-from toolcert.verification.summary.fail_under import (
+from toolcert.verification.summary.failed_gates import (
     any_expectation,
     failed_gates,
     require_expectations,

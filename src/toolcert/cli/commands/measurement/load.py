@@ -87,12 +87,9 @@ def load_options(settings: Settings) -> LoadOptions:
     """The options of the command as the library takes them; gates and reports that cannot work are refused."""
     from toolcert.api.load import LoadOptions
     from toolcert.cli.support import report_options
-    from toolcert.core.gates import check_gate_codes
-    from toolcert.diagnose import catalogue
 
     report_options.check_reports(settings, "load")
-    check_gate_codes(settings.fail_on, catalogue())
-    check_gate_codes(settings.allow, catalogue(), "--allow")
+    run_console.check_gates(settings)
     named = {name: getattr(settings, name) for name in LoadOptions.__struct_fields__ if name in settings}
     return LoadOptions(**named | {"at_load": settings.at_load or LEVEL})
 

@@ -58,13 +58,12 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
         run_console.print_probe_plan(endpoints, options)
         return ExitCode.OK
     from toolcert.api.probe import probe as probe_models
-    from toolcert.cli.support.run_view import RunView
 
     run_console.tell_of_store(settings)
     reporting = run_console.reporting_nothing(endpoints, settings)
-    with RunView(settings) as view:
+    with run_console.viewer(settings) as views:
         with reporting, run_console.ProbeConsole("probe", yes=settings.yes) as console:
-            handlers: list[Handler] = [view] if settings.quiet else [view, console]
+            handlers: list[Handler] = views if settings.quiet else [*views, console]
             result = probe_models(*endpoints, options=options, handlers=handlers, confirm=console.confirm)
         return run_console.conclude_probe(result, settings)
 

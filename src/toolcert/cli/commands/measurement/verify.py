@@ -10,7 +10,15 @@ import click
 
 from toolcert.cli.support.click_options import SettingsCommand, chosen_endpoints, use
 from toolcert.cli.support.exit import echo
-from toolcert.cli.support.run_console import RunConsole, confirm_requests, is_shard, refuse_for_shard, tell_of_store
+from toolcert.cli.support.run_console import (
+    RunConsole,
+    check_gates,
+    confirm_requests,
+    is_shard,
+    refuse_for_shard,
+    tell_of_store,
+    viewer,
+)
 from toolcert.cli.support.verify_result import conclude, exit_code, gate_text, print_and_write, required_gates
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
@@ -73,15 +81,12 @@ _NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "o
 def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
     """Plan, ask and report, or judge again; the exit code of the command."""
     from toolcert.cli.support import report_options
-    from toolcert.core.gates import check_gate_codes
-    from toolcert.diagnose import catalogue
     from toolcert.runs.location import locate_run
     from toolcert.verification.older_results import Rules
 
     report_options.check_reports(settings, "verify", dataset, earlier)
     refuse_for_shard(settings)
-    check_gate_codes(settings.fail_on, catalogue())
-    check_gate_codes(settings.allow, catalogue(), "--allow")
+    check_gates(settings)
     if earlier is not None:
         return _judge_again(dataset, str(locate_run(earlier)), Rules(rules), settings)
     if dataset is None:
@@ -102,14 +107,13 @@ def _verify_dataset(dataset: str, settings: Settings) -> int:
         _print_plan(dataset, endpoint, options)
         return ExitCode.OK
     from toolcert.api.verify import verify as verify_dataset
-    from toolcert.cli.support.run_view import RunView
     from toolcert.reports.console.progress import VerifyFigures
 
     figures = VerifyFigures()
     tell_of_store(settings)
-    with RunView(settings) as view:
+    with viewer(settings) as views:
         with RunConsole(_title, figures.line) as console:
-            handlers: list[Handler] = [view] if settings.quiet else [view, figures, console]
+            handlers: list[Handler] = views if settings.quiet else [*views, figures, console]
             confirm = partial(_confirm, yes=settings.yes)
             try:
                 result = verify_dataset(dataset, endpoint, options, handlers, confirm)
@@ -138,7 +142,7 @@ def _judge_again(dataset: str | None, earlier: str, rules: Rules, settings: Sett
     from toolcert.cli.support import report_options
     from toolcert.reports.console.style import Screen
     from toolcert.reports.verify.console import print_differences
-    from toolcert.verification.summary.fail_under import require_expectations
+    from toolcert.verification.summary.failed_gates import require_expectations
 
     if dataset is not None:
         raise UsageError("--from judges the answers of a finished run; it takes no dataset.")

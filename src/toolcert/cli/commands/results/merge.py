@@ -35,19 +35,16 @@ def merge_runs(runs: tuple[str, ...], settings: Settings) -> int:
     from toolcert.api.merge import merge as merge_shards
     from toolcert.api.probe import ProbeRun
     from toolcert.cli.support import report_options, run_console, verify_result
-    from toolcert.core.gates import check_gate_codes
-    from toolcert.diagnose import catalogue
     from toolcert.runs.location import locate_run
     from toolcert.runs.reader import read_manifest
-    from toolcert.verification.summary.fail_under import VerifyGates, require_expectations
+    from toolcert.verification.summary.failed_gates import require_expectations
 
     if settings.output is None:
         raise UsageError("merge needs --output.", remedy="Name the folder for the merged run.")
     first = read_manifest(locate_run(runs[0]))
     of_rows = first.job == "verify"
     report_options.check_reports(settings, "verify" if of_rows else "probe")
-    check_gate_codes(settings.fail_on, catalogue())
-    check_gate_codes(settings.allow, catalogue(), "--allow", first.probes)
+    run_console.check_gates(settings, lambda: first.probes)
     gates = verify_result.required_gates(settings) if of_rows else run_console.required_gates(settings)
     choice = {
         "allow_gaps": settings.allow_gaps,
@@ -58,6 +55,6 @@ def merge_runs(runs: tuple[str, ...], settings: Settings) -> int:
     result = merge_shards(*runs, output=settings.output, **choice)
     if isinstance(result, ProbeRun):
         return run_console.conclude_probe(result, settings)
-    if isinstance(gates, VerifyGates):
+    if of_rows:
         require_expectations(gates.figures, result.folder, lambda: result.summary.expects)
     return verify_result.conclude(result, settings, merged=True)

@@ -1,4 +1,4 @@
-"""Gates of a verify run: the figures it must reach and the findings it must not have for its exit code to be 0."""
+"""The gates that a verify run fails: figures it does not reach, findings it must not have, a lesser verdict."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from toolcert.core.errors import UsageError
-from toolcert.core.gates import Gate, Limit, rules_out
+from toolcert.core.gates import Gate, Gates
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.text.number_text import plural
-from toolcert.core.values import Value
-from toolcert.core.verdict import COVERAGE_FLOOR, Verdict, Word, is_allowed
+from toolcert.core.verdict import COVERAGE_FLOOR, Verdict, Word
 from toolcert.verification.dataset.lines import OWN_KEY, Dataset
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.run_verdict import run_verdict, stopped_words
@@ -48,29 +47,13 @@ def any_expectation(dataset: Dataset) -> bool:
     return any(dataset.read(number, text).notes.expected is not None for number, text in marked)
 
 
-class VerifyGates(Value):
-    """What the user requires of a run before the exit code may be 0."""
-
-    figures: tuple[Gate, ...] = ()
-    """Rates by name; an error that these rates do not count keeps the gate closed where it is frequent."""
-    limits: tuple[Limit, ...] = ()
-    """On times and speeds."""
-    fail_on: tuple[str, ...] = ()
-    require: Word | None = None
-    allow: tuple[str, ...] = ()
-    """Findings that may stand."""
-
-    def __bool__(self) -> bool:
-        return bool(self.figures or self.limits or self.fail_on or self.require)
-
-
 def too_little_measured(summary: VerifySummary) -> str:
     """Why no gate can be judged; empty where enough was measured."""
     coverage = summary.verdict.coverage
     return "" if coverage.enough else f"{stopped_words(coverage)}; a gate needs {100 * COVERAGE_FLOOR:g} %"
 
 
-def failed_gates(gates: VerifyGates, summary: VerifySummary) -> list[str]:
+def failed_gates(gates: Gates, summary: VerifySummary) -> list[str]:
     """One line for each gate that closed."""
     verdict = run_verdict(summary, summary.verdict.threshold, gates.allow) if gates.allow else summary.verdict
     return [
@@ -81,7 +64,7 @@ def failed_gates(gates: VerifyGates, summary: VerifySummary) -> list[str]:
     ]
 
 
-def _missed_figures(gates: VerifyGates, summary: VerifySummary) -> Iterator[str]:
+def _missed_figures(gates: Gates, summary: VerifySummary) -> Iterator[str]:
     figures = {"schema": summary.valid, "trigger": summary.trigger, "correct": summary.correct}
     for gate in gates.figures:
         if reason := gate.missed_by(figures[gate.name]):
@@ -90,7 +73,7 @@ def _missed_figures(gates: VerifyGates, summary: VerifySummary) -> Iterator[str]
         yield f"{rest.sentence}.{f' --allow {rest.caps[0]} would let it stand.' if rest.caps else ''}"
 
 
-def _uncounted(gates: VerifyGates, summary: VerifySummary) -> Verdict:
+def _uncounted(gates: Gates, summary: VerifySummary) -> Verdict:
     """The verdict of what the gates' rates do not count: a gate of 0.98 lets 1 % of invalid calls pass."""
     names = {gate.name for gate in gates.figures}
     if names & _NEED_EXPECTATIONS:
@@ -99,13 +82,12 @@ def _uncounted(gates: VerifyGates, summary: VerifySummary) -> Verdict:
     return run_verdict(summary, summary.verdict.threshold, (*gates.allow, *counted))
 
 
-def _lesser_verdict(gates: VerifyGates, verdict: Verdict) -> Iterator[str]:
+def _lesser_verdict(gates: Gates, verdict: Verdict) -> Iterator[str]:
     if gates.require is not None and not verdict.meets(gates.require):
         yield f"{verdict.sentence}; {gates.require} is required."
 
 
-def _ruled_out(gates: VerifyGates, summary: VerifySummary) -> Iterator[str]:
+def _ruled_out(gates: Gates, summary: VerifySummary) -> Iterator[str]:
     for line in summary.vendor:
-        stands = is_allowed(line.code, gates.allow) or 0 < line.rows == line.known
-        if rules_out(gates.fail_on, line.code, line.severity) and not stands:
+        if gates.rule_out(line.code, line.severity, line.rows, line.known):
             yield f"{line.code} ({line.severity}) in {plural(line.rows, 'row')}: {line.title}"
