@@ -263,7 +263,7 @@ def fuzz(folder: Path, scale: float, chance: random.Random) -> str:
             tried += 1
         _with_hypothesis(target, max(100, count // 100))
         figures.append(f"{target} {tried}")
-    figures.append(_with_atheris(round(most)))
+    figures.append(_with_atheris(round(most), folder))
     return ", ".join(figures)
 
 
@@ -300,20 +300,39 @@ def _with_hypothesis(target: str, examples: int) -> None:
         raise Failed(f"{target}: {type(error).__name__}: {error}") from error
 
 
-def _with_atheris(seconds: int) -> str:
+def _with_atheris(seconds: int, folder: Path) -> str:
+    """Guided by coverage, from the corpus and from files that toolcert wrote itself."""
     if importlib.util.find_spec("atheris") is None:
         return "atheris is not installed"
+    tried = []
     for target in nasty.TARGETS:
+        name = target.replace(" ", "-")
+        seeds, kept = folder / f"seeds-{name}", Path(tempfile.gettempdir()) / f"toolcert-soak-{name}-"
+        seeds.mkdir()
+        for number, seed in enumerate({*nasty.seeds_of(target), *sound_files(target, folder)}):
+            (seeds / str(number)).write_bytes(seed)
+        limits = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=4096", f"-artifact_prefix={kept}"]
         code = (
             "import sys, atheris\n"
-            "with atheris.instrument_imports(): from support import nasty\n"
-            f"atheris.Setup([sys.argv[0], '-max_total_time={seconds}'], lambda data: nasty.bear({target!r}, data))\n"
+            "target = sys.argv.pop(1)\n"
+            "with atheris.instrument_imports(include=['toolcert']):\n"
+            "    from support import nasty\n"
+            "    for seed in nasty.seeds_of(target): nasty.bear(target, seed)  # imports what readers import late\n"
+            "atheris.Setup(sys.argv, lambda data: nasty.bear(target, data))\n"
             "atheris.Fuzz()"
         )
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT / "tests")])}
-        if subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode:
-            raise Failed(f"atheris breaks {target}")
-    return f"atheris {seconds} s each"
+        done = subprocess.run(
+            [sys.executable, "-c", code, target, *limits, str(seeds)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT / "tests")])},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode:
+            raise Failed(f"atheris breaks {target}, see {kept}*: {done.stderr[-1500:]}")
+        tried.append(f"{target} {done.stderr.rpartition('Done ')[2].partition(' ')[0]}")
+    return f"atheris {seconds} s each: " + ", ".join(tried)
 
 
 def _keys_and_separators() -> tuple[Any, Any]:

@@ -149,6 +149,80 @@ def test_nobody_waits_for_a_pipe_in_place_of_a_file(sent: Path, name: str) -> No
         read_manifest(sent / "v")
 
 
+@links
+@pytest.mark.parametrize("name", [".lock", "records.jsonl", MARKS])
+def test_no_run_is_continued_into_a_pipe(sent: Path, name: str) -> None:
+    (sent / "v" / name).unlink(missing_ok=True)
+    os.mkfifo(sent / "v" / name)
+    with pytest.raises(OutputError, match="is no file"):
+        hold(sent / "v")
+
+
+@links
+def test_nobody_waits_for_a_pipe_in_place_of_marks(sent: Path) -> None:
+    os.mkfifo(sent / "v" / MARKS)
+    assert call("verify", "--from", "v", "-q").exit_code == ExitCode.USAGE
+
+
+@links
+@pytest.mark.parametrize("name", ["records.jsonl", MARKS])
+def test_nothing_is_appended_to_a_file_that_has_a_second_name(sent: Path, name: str) -> None:
+    own = sent.parent.parent / "own"
+    (sent / "v" / name).unlink(missing_ok=True)
+    (sent / "v" / name).hardlink_to(own)
+    with pytest.raises(OutputError, match="hard link"):
+        hold(sent / "v")
+    call("mark", "v", 1, "--known")
+    assert own.read_text() == OWN
+
+
+READERS = [
+    "report v",
+    "verify --from v",
+    "diff v w",
+    "compare --baseline w --vendor v",
+    "mark v 1 --known",
+]
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_line_that_would_fill_the_memory_is_refused(
+    sent: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copytree(sent / "v", sent / "w")
+    monkeypatch.setattr("toolcert.runs.reader.LONGEST_LINE", 1 << 20)
+    with (sent / "v/records.jsonl").open("ab") as log:
+        log.truncate(log.tell() + (2 << 20))
+    result = call(*command.split())
+    assert result.exit_code == ExitCode.USAGE, result.output
+    assert "line 4: longer than 1 MiB" in result.output
+
+
+def test_records_put_aside_by_an_earlier_version_that_are_damaged_are_named(sent: Path) -> None:
+    (sent / "v" / SUPERSEDED).write_text("precious\n")
+    result = call("verify", "d.jsonl", "--base-url", "http://127.0.0.1:9/v1", "-m", FAULT, "-o", "v")
+    assert result.exit_code == ExitCode.USAGE, result.output
+
+
+def test_a_manifest_that_would_fill_the_memory_is_refused(sent: Path) -> None:
+    with (sent / "v/manifest.json").open("ab") as manifest:
+        manifest.truncate(1 << 29)  # a hole: it takes no space on the disk
+    result = call("report", "v")
+    assert result.exit_code == ExitCode.USAGE
+    assert "larger than 256 MiB" in result.output
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file of Linux that cannot be read")
+@pytest.mark.parametrize("command", READERS)
+def test_a_disk_that_fails_while_a_run_is_read_is_one_sentence(sent: Path, command: str) -> None:
+    copytree(sent / "v", sent / "w")
+    (sent / "v/records.jsonl").unlink()
+    (sent / "v/records.jsonl").symlink_to("/proc/self/mem")
+    result = call(*command.split())
+    assert result.exit_code == ExitCode.USAGE, result.output
+    assert "Input/output error" in result.output
+
+
 @pytest.mark.parametrize("command", ["report v --html page", "diff v w --html page", "report p --html page"])
 def test_pages_show_the_controls_in_a_code_as_signs(sent: Path, command: str) -> None:
     copytree(sent / "v", sent / "w")

@@ -37,6 +37,22 @@ def refuse_link(path: Path) -> None:
         raise OutputError(f"{path} is a link, and would be written where it leads.", remedy="Remove the link.")
 
 
+def refuse_shared(path: Path) -> None:
+    """Refuse to append to what is no file of the run alone: a link, a pipe, or a file with a second name elsewhere."""
+    refuse_link(path)
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for ever
+        raise OutputError(f"{path} is no file.", remedy="Remove it.")
+    if found.st_nlink > 1:
+        raise OutputError(
+            f"{path} has another name elsewhere (a hard link), and would be changed there, too.",
+            remedy="Put a copy of the file in its place.",
+        )
+
+
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     """Replace `path` by `chunks` in one step: a crash leaves the old file or the new one.
 

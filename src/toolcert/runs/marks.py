@@ -23,7 +23,8 @@ from toolcert.core.records import Record
 from toolcert.core.values import Value
 from toolcert.core.verdict import is_allowed
 from toolcert.diagnose import kind_of
-from toolcert.runs.files import output_errors, refuse_link
+from toolcert.runs.files import output_errors, refuse_shared
+from toolcert.runs.reader import bounded_lines
 from toolcert.runs.writer import wait_for_lock
 
 MARKS = "marks.jsonl"
@@ -212,9 +213,11 @@ def known_marks(path: str | PathLike[str] | None) -> list[Mark]:
 def read_marks(path: Path) -> list[Mark]:
     """The marks that stand in a file, oldest first; none where there is no file. A torn last line is left out."""
     standing: dict[tuple[str, str | None], Mark] = {}
+    if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+        raise InputError(f"{path} is no file.", remedy="Remove it, or name another file.")
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(bounded_lines(file, path), 1):
                 if not line.strip() or (not line.endswith(b"\n") and _mark(line) is None):
                     continue
                 mark = _mark(line)
@@ -234,7 +237,7 @@ def read_marks(path: Path) -> list[Mark]:
 def append_mark(path: Path, mark: Mark) -> Mark:
     """Add a mark to a file, durably, and return it with its time; several writers wait for each other."""
     mark = msgspec.structs.replace(mark, at=mark.at or time.time(), note=mark.note[:MOST_NOTE])
-    refuse_link(path)
+    refuse_shared(path)
     with output_errors(path), path.open("a+b") as file:
         wait_for_lock(file, path)  # without it the line that another one is writing would look torn
         file.seek(0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 
@@ -31,6 +31,9 @@ _LAST_MOMENT = 253402300799.0
 _CASE = b'"case":"'
 LINES_BUFFER = 1 << 20
 """Bytes read at once: lines of some kilobytes are read several times as fast as through the usual buffer."""
+LONGEST_LINE = 1 << 30
+"""Bytes: more than the longest conversation with answers of the largest size that is kept."""
+_LARGEST_MANIFEST = 1 << 28
 WHOLE = (1 << 64) - 1
 """Makes a hash a whole number of 64 bits."""
 
@@ -173,9 +176,20 @@ def whole_lines(path: Path) -> Iterator[bytes]:
     if not path.exists():
         return
     with path.open("rb", buffering=LINES_BUFFER) as file:
-        for line in file:
+        for line in bounded_lines(file, path):
             if line.endswith(b"\n"):
                 yield line
+
+
+def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """The lines of an open file. A run that somebody sent may hold one that fills the memory: that is refused."""
+    for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
+        if len(line) == LONGEST_LINE:
+            raise InputError(
+                f"{path}, line {number}: longer than {LONGEST_LINE >> 20} MiB, which no line of a run is.",
+                remedy="Remove the line, or name another run.",
+            )
+        yield line
 
 
 def is_run(path: Path) -> bool:
@@ -189,6 +203,8 @@ def read_manifest(folder: Path) -> Manifest:
     for name in WRITTEN:
         if (folder / name).exists() and not (folder / name).is_file():  # opening a pipe would wait for ever
             raise InputError(f"{folder / name} is no file.", remedy="Remove it, or name another run.")
+    if path.exists() and path.stat().st_size > _LARGEST_MANIFEST:
+        raise InputError(f"{path} is larger than {_LARGEST_MANIFEST >> 20} MiB.", remedy="Name another run.")
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except FileNotFoundError:

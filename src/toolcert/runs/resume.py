@@ -248,7 +248,10 @@ def adopt_superseded(folder: Path, target: str) -> None:
     aside = folder / SUPERSEDED
 
     def fits(line: bytes) -> bool:
-        return decode_head(line).case.startswith(f"{target}-")
+        try:
+            return decode_head(line).case.startswith(f"{target}-")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InputError(f"{aside} is damaged: {error}.", remedy="Remove the file, or the line.") from error
 
     if not is_run(folder) or not any(map(fits, whole_lines(aside))):
         return

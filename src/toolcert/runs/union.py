@@ -27,7 +27,7 @@ from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole
 from toolcert.runs.marks import MARKS, Mark, read_marks
 from toolcert.runs.provenance import without_secrets
-from toolcert.runs.reader import LINES_BUFFER, RunReader, is_run, read_manifest
+from toolcert.runs.reader import LINES_BUFFER, RunReader, bounded_lines, is_run, read_manifest
 from toolcert.runs.resume import differences, refuse_another_job
 from toolcert.runs.row_code import CODE_KEY, CODE_START
 from toolcert.runs.writer import RECORDS, hold, write_manifest
@@ -96,7 +96,7 @@ class _Log:
             del numbers[:]
         offset = 0
         with self._reader.path.open("rb", buffering=LINES_BUFFER) as file:
-            for number, line in enumerate(file):
+            for number, line in enumerate(bounded_lines(file, self._reader.path)):
                 if line[-1:] == b"\n" and not (number < len(marks) and marks[number]):
                     self._offsets.append(offset)
                     self._lengths.append(len(line))

@@ -15,7 +15,7 @@ from toolcert.core.events import CaseFinished, Event, RunFinished
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import Keep, encode_record
-from toolcert.runs.files import output_errors, refuse_link, write_whole
+from toolcert.runs.files import output_errors, refuse_shared, write_whole
 from toolcert.stores.folder_lock import lock_file, look_at_lock
 
 _LOCK = ".lock"
@@ -30,7 +30,7 @@ def hold(folder: Path) -> IO[bytes]:
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in WRITTEN:
-            refuse_link(folder / name)
+            refuse_shared(folder / name)
         file = (folder / _LOCK).open("ab")
     try:
         try:

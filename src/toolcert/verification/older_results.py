@@ -23,6 +23,7 @@ from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, Timing
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
+from toolcert.runs.reader import bounded_lines
 
 SUCCESS = "success"
 """The status of a row that was answered; a row without status was answered too."""
@@ -103,7 +104,7 @@ def placed_older(path: Path, kind: type[Row]) -> Iterator[tuple[int, Row]]:
     try:
         stale = superseded(path)
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(bounded_lines(file, path), 1):
                 start, offset = offset, offset + len(line)
                 if line.isspace() or any(stale[number - 1 : number]):
                     continue
@@ -132,12 +133,13 @@ def superseded(path: Path) -> bytes:
     rows that failed: an answer that stands there twice was asked for twice on purpose.
     """
     with path.open("rb") as file:
-        numbers = array("q", (_NO_ROW if row is None else row.data_index for row in map(_numbered, file)))
+        rows_read = map(_numbered, bounded_lines(file, path))
+        numbers = array("q", (_NO_ROW if row is None else row.data_index for row in rows_read))
     rows = array("q", filter(_NO_ROW.__ne__, numbers))
     if all(map(lt, rows, islice(rows, 1, None))):  # in order, as a run leaves them that came to its end
         return b""
     with path.open("rb") as file:
-        lines = [*map(_numbered, file)]
+        lines = [*map(_numbered, bounded_lines(file, path))]
     last = {(row.data_index, row.hash): line for line, row in enumerate(lines) if row is not None}
     return bytes(
         row is not None and row.status != SUCCESS and last[row.data_index, row.hash] != line

@@ -19,6 +19,8 @@ from toolcert.version import __version__
 
 OUTPUT_CLOSED = 141
 """The code of a program that SIGPIPE killed: the reader of our output has closed it."""
+_LOST = (errno.EIO, errno.ESTALE, errno.ENXIO, errno.ENODEV)
+"""A disk that fails, or a network folder that went away, in the middle of a file."""
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
@@ -108,11 +110,13 @@ def _with_system_errors_explained(call: Callable[[], Any]) -> Any:
 
 
 def _refused(error: OSError) -> str | None:
-    """What could not be done; None if the error does not name a file or a full disk, for then it is a bug of ours."""
+    """What could not be done; None if the error does not name a file or a disk, for then it is a bug of ours."""
     if error.filename is not None:
         file = Path(os.fsdecode(error.filename))
         unreadable = file.is_dir() or not os.access(file, os.R_OK)
         return f"read {file}" if file.exists() and unreadable else f"open {file}"
+    if error.errno in _LOST:
+        return "read or write a file"
     if error.errno not in _NO_ROOM:
         return None
     return "write to standard output" if _stdout_is_full() else "write"

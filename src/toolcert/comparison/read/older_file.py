@@ -21,6 +21,7 @@ from toolcert.core.schema.judge import SchemaJudge, Validator
 from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.values import Value
 from toolcert.diagnose.judgement import UNKNOWN_NAME, CallJudgement, judge_calls, offered_tools
+from toolcert.runs.reader import bounded_lines
 from toolcert.runs.row_code import NO_TOKENS, content_number, names_number, payload_number, sampling_number
 from toolcert.verification.digest import (
     SAMPLING_FIELDS,
@@ -187,7 +188,8 @@ def _read_lines(path: Path, label: str, reading: Reading, marks: bytes = b"") ->
     reader = _WholeRows(data, reading) if whole else _Answers(data, reading)
     offset = number = 0
     with path.open("rb", buffering=BUFFER) as file:
-        while read := list(islice(file, CHUNK)):
+        each = bounded_lines(file, path)
+        while read := list(islice(each, CHUNK)):
             for start, part in counting_parts(read, marks[number : number + len(read)]):
                 data.columns.mark(offset + start)
                 lines, rows = part, None if whole else decode_answers(part)

@@ -25,7 +25,7 @@ from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.encoding import decode_head
-from toolcert.runs.reader import RunReader
+from toolcert.runs.reader import RunReader, bounded_lines
 from toolcert.runs.row_code import CODE_END, CODE_KEY, CODE_START, HAS_BUCKETS, LAYOUT, row_code
 
 _SHOWN_ROWS = 8
@@ -221,7 +221,8 @@ def _read_lines(data: PackedRun, marks: bytes) -> None:
     keep_freed_memory()
     offset = number = 0
     with data.path.open("rb", buffering=BUFFER) as file:
-        while lines := list(islice(file, CHUNK)):
+        each = bounded_lines(file, data.path)
+        while lines := list(islice(each, CHUNK)):
             if lines[-1][-1] != _NEWLINE:
                 data.torn = True
                 lines.pop()
