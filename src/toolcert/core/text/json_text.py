@@ -61,9 +61,14 @@ def leading_json(text: str, position: int = 0) -> tuple[Any, int]:
 
 def keys_in(value: Any) -> int:
     """How many keys the objects of a value have, at all levels."""
-    if isinstance(value, dict):
-        return len(value) + sum(keys_in(one) for one in value.values() if isinstance(one, dict | list))
-    return sum(keys_in(one) for one in value if isinstance(one, dict | list)) if isinstance(value, list) else 0
+    keys, waiting = 0, [value]
+    for one in waiting:  # it grows meanwhile
+        if isinstance(one, dict):
+            keys += len(one)
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return keys
 
 
 def repeated_keys(text: str) -> list[tuple[str, bool]]:

@@ -304,9 +304,13 @@ ALTERED = FindingKind(
 
 @check(ALTERED, When.CALLED)
 def altered(view: View) -> Iterator[Evidence]:
+    question = last_question(view.request)
     for call in view.calls:
-        for text in _texts(call.call.arguments):
-            evidence = _destroyed(view, text) or _misread(view, text) or _thinned(view, text)
+        written = call.call.arguments
+        if question.isascii() and isinstance(written, str) and written.isascii() and "\\u" not in written:
+            continue  # nothing could be lost, and nothing else came in its place
+        for text in _texts(written):
+            evidence = _destroyed(view, text) or _misread(view, text) or _thinned(question, text)
             if evidence:
                 yield Evidence(text=evidence, call=call.position)
                 break
@@ -357,9 +361,8 @@ def _byte(character: str) -> bytes:
         return character.encode("latin-1")
 
 
-def _thinned(view: View, text: str) -> str | None:
+def _thinned(question: str, text: str) -> str | None:
     """A word or a quoted phrase of the question without its letters beyond ASCII, or with `?` for them."""
-    question = last_question(view.request)
     if question.isascii():
         return None
     words = set(_WORD.findall(text))

@@ -186,10 +186,13 @@ def duplicate(view: View) -> Iterator[Evidence]:
 
 
 def _same_call(first: CallJudgement, second: CallJudgement) -> bool:
-    mine, other = first.judgement.arguments, second.judgement.arguments
     if first.call.name != second.call.name:
         return False
-    return first.call.arguments == second.call.arguments if mine is None or other is None else same_value(mine, other)
+    mine, other = first.judgement.arguments, second.judgement.arguments
+    written, again = first.call.arguments, second.call.arguments
+    if mine is None or other is None:
+        return bool(written == again)
+    return (isinstance(written, str) and written == again) or same_value(mine, other)
 
 
 @check(ID_FORMAT, When.CALLED)

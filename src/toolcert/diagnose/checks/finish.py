@@ -155,9 +155,11 @@ def truncation_hidden(view: View) -> Iterator[Evidence]:
 
 @check(LENGTH_FALSE, chat_only=True)
 def length_false(view: View) -> Iterator[Evidence]:
+    if view.reply.finish_reason != "length":
+        return
     limit, usage = token_limit(view.request), view.reply.usage or {}
     spent, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
-    if view.reply.finish_reason != "length" or limit is None or not isinstance(spent, int) or spent <= 0:
+    if limit is None or not isinstance(spent, int) or spent <= 0:
         return
     # A full context window ends an answer rightly; reasoning that is not counted as such may have used the rest.
     full = not isinstance(read, int) or read + spent > _CONTEXT

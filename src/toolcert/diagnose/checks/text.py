@@ -33,6 +33,8 @@ _GLUED = f"{_LATIN}{_FOREIGN}|{_FOREIGN}{_LATIN}"
 
 _NONSENSE = re.compile(r"([!?\ufffd])\1{15,}|\A\s*([@$%&^;\"'])\2{15,}\s*\Z|(<unk>|<pad>|<0x\w\w>)(?:\s*\3){3,}")
 """What broken weights give: one mark over and over (not those that people draw lines with), or a token of no text."""
+_SIGNS = ("<", *(4 * mark for mark in "!?\ufffd@$%&^;\"'"))
+"""One of these is in every such text; to look for them costs less than to try the pattern."""
 _TOKENS = re.compile(
     r"<\|[\w▁:]{2,40}\|>|<｜[^<>｜\n]{2,40}｜>|</?s>|<(?:unk|pad|bos|eos|mask)>|<(?:start|end)_of_turn>|\[/?INST\]"
     r"|<</?SYS>>|\[gMASK\]|<0x[0-9A-F]{2}>|<(?:reserved|extra_id|unused)_?\d+>"
@@ -92,7 +94,7 @@ def degenerate(view: View) -> Iterator[Evidence]:
 
 def unit_of(text: str) -> str | None:
     """What a text repeats without end, if it does."""
-    nonsense = _NONSENSE.search(text)
+    nonsense = _NONSENSE.search(text) if any(sign in text for sign in _SIGNS) else None
     return nonsense[nonsense.lastindex or 0] if nonsense else _loop(text)
 
 
@@ -133,10 +135,10 @@ def _loop(text: str) -> str | None:
         return None
     tail = text.rstrip("\"'}] \n")
     probe = tail[-32:]
-    before = tail.rfind(probe, 0, len(tail) - 1)
-    period = len(tail) - len(probe) - before
-    if before < 0 or period > _LONGEST_UNIT:
+    before = tail.rfind(probe, max(0, len(tail) - len(probe) - _LONGEST_UNIT), len(tail) - 1)
+    if before < 0:
         return None
+    period = len(tail) - len(probe) - before
     span = max(_LEAST_LOOP, period * _LEAST_REPEATS)
     loop = tail[-span:]
     unit = loop[-period:]
