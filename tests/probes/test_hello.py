@@ -69,10 +69,10 @@ async def test_no_call_in_the_first_five_stops_at_five_requests() -> None:
     cell = probed.model("null-calls").cells[0]
     assert str(cell.called) == "0/5"
     assert cell.counts.skipped == 45
-    assert cell.stopped == "no call in the first 5 iterations"
+    assert cell.stopped == "no valid call in the first 5 iterations"
     model = probed.model("null-calls")
     assert model.reason.startswith("Does not call tools; hello_world: answers with nothing")
-    assert model.reasons[1].startswith("No call in the first 5 iterations; ")
+    assert model.reasons[1].startswith("No valid call in the first 5 iterations; ")
 
 
 async def test_five_iterations_or_fewer_are_never_cut_short() -> None:

@@ -144,6 +144,11 @@ async def test_a_made_up_model_id_must_be_refused_with_a_4xx(answer: Answer, out
     [
         (refusal(400, "messages must not be empty"), Outcome.PASSED),
         (Answer({"errors": [{"code": "json_type_error", "message": "no messages"}]}, 400), Outcome.PASSED),
+        (Answer({"detail": "messages must not be empty"}, 400), Outcome.PASSED),
+        (Answer({"detail": [{"loc": ["body", "messages"], "msg": "too short"}]}, 422), Outcome.PASSED),
+        (Answer({"object": "error", "message": "messages must not be empty", "code": 400}, 400), Outcome.PASSED),
+        (Answer({"error": "messages must not be empty"}, 400), Outcome.PASSED),
+        (Answer({"error": {"code": 400}}, 400), Outcome.FAILED),
         (Answer(b"<h1>Bad request</h1>", 400, {"Content-Type": "text/html"}), Outcome.FAILED),
         (refusal(500, "IndexError"), Outcome.FAILED),
         (completion("hello"), Outcome.FAILED),
@@ -152,7 +157,10 @@ async def test_a_made_up_model_id_must_be_refused_with_a_4xx(answer: Answer, out
 async def test_an_illegal_request_must_be_refused_with_words(answer: Answer, outcome: Outcome) -> None:
     with Scripted(lambda received: completion("hi") if received.json["messages"] else answer) as server:
         probed = await probe_models(server.url, ["m"], probes=["error_shapes"])
-    assert probed.record("m", "error_shapes").outcome is outcome
+    record = probed.record("m", "error_shapes")
+    assert record.outcome is outcome
+    worst = min((one.severity.rank for one in record.detail.findings), default=Severity.NOTE.rank)
+    assert outcome is Outcome.FAILED or worst > Severity.ERROR.rank, "an error that is told breaks no agent"
 
 
 async def test_the_listing_must_name_the_model() -> None:

@@ -81,6 +81,38 @@ def relay(vendor_url: str, spoil: Callable[[Received, Answer], Answer]) -> Scrip
     return respond
 
 
+def faithful(
+    change: Callable[[Any, Any], Any],
+    *,
+    chunks: Callable[[Any], Any] | None = None,
+    frames: Callable[[list[bytes]], list[bytes]] | None = None,
+) -> Script:
+    """The faithful model under the id that was asked for; answers, chunks and events are changed on their way."""
+    from toolcert.simulate.chat_completion import Identity
+    from toolcert.simulate.faults.base import STREAM, Stage, Switch
+    from toolcert.simulate.responder import respond
+    from toolcert.simulate.traffic import Ask, Events, Raw
+
+    switches = [Switch(stage=Stage.BODY, spoil=lambda body, ask: change(ask, body))]
+    if chunks is not None:
+        switches.append(Switch(stage=Stage.CHUNKS, spoil=lambda events, _ask: chunks(events), modes=STREAM))
+    if frames is not None:
+        switches.append(Switch(stage=Stage.FRAMES, spoil=lambda sent, _ask: frames(sent), modes=STREAM))
+    identity, lock = Identity(), threading.Lock()
+
+    def script(received: Received) -> Answer:
+        if received.method == "GET":
+            return refusal(404, "not found")
+        with lock:
+            given = respond(Ask(received.json), tuple(switches), identity)
+        if isinstance(given, Events):
+            return Answer(b"".join(given.frames), headers={"Content-Type": "text/event-stream"})
+        assert isinstance(given, Raw)
+        return Answer(given.content, given.status)
+
+    return script
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # with the usual 5, a burst of connections waits for a second

@@ -29,7 +29,7 @@ class SkipKind(StrEnum):
     """Why a case was not asked, or not to its end."""
 
     NO_CALL = "no_call"
-    """The model made no call in the first iterations."""
+    """No valid call came in the first iterations."""
     REFUSED = "refused"
     """The server refused the first iterations."""
     DECIDED = "decided"

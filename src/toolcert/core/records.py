@@ -24,6 +24,8 @@ class ProbeFacts(Value):
     """A valid call of the right tool came in the first turn; None when not measured."""
     handled: bool | None = None
     """The tool's result was used; None when there was nothing to use or it was not measured."""
+    calls: int = 0
+    """Calls that came, right or wrong: a model whose calls are wrong is not one that makes none."""
     seconds: tuple[Seconds, ...] = ()
     """Time of each turn's last attempt."""
     first_token: Seconds | None = None

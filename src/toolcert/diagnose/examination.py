@@ -80,10 +80,10 @@ CONSEQUENCES = tuple(
     for cause, follows in {
         # No answer to judge: an upstream error, a filter, or an end that came too early.
         "envelope.not_openai": (*_USE, "finish", "usage", "stream", "args.lost"),
-        "stream.error_inside": (*_USE, "args", "finish", "usage", "stream", "call", "reasoning.only"),
+        "stream.error_inside": (*_USE, "args", "finish", "usage", "stream", "call", "reasoning.only", "history"),
         "finish.filtered": (*_USE, "args", "finish", "stream.args_truncated", "reasoning.only", "call.empty_list"),
         "finish.length_false": (*_USE, "args", "stream.args_truncated", "reasoning.only"),
-        "stream.cut": (*_USE, "args", "call", "stream", "usage", "finish", "reasoning.only"),
+        "stream.cut": (*_USE, "args", "call", "stream", "usage", "finish", "reasoning.only", "history"),
         # The call is there, in the wrong place or twice.
         "call.in_text": (*_USE, "finish.calls_missing", "reasoning.leaked", "text.special_tokens"),
         "call.in_reasoning": (*_USE, "finish.calls_missing", "reasoning.only"),
@@ -102,6 +102,8 @@ CONSEQUENCES = tuple(
         "args.lost": ("args.empty", "stream.differs"),
         "args.schema.minLength": ("args.schema.pattern",),
         "schema.strict_unenforced": ("args.schema",),
+        "reasoning.leaked": ("json",),
+        "text.special_tokens": ("json",),
         "text.degenerate": ("result", "json", "text.special_tokens"),
         "json.whitespace": ("json", "text.degenerate"),
     }.items()

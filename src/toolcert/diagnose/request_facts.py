@@ -24,6 +24,13 @@ def names_a_tool(request: Request) -> bool:
     return named_tool(request) is not None
 
 
+def json_mode(request: Request) -> str | None:
+    """`json_object` or `json_schema`, where the answer has to be JSON."""
+    response_format = request.body.get("response_format")
+    kind = response_format.get("type") if isinstance(response_format, dict) else None
+    return kind if kind in ("json_object", "json_schema") else None
+
+
 def token_limit(request: Request) -> int | None:
     """The most tokens the answer may have."""
     for field in ("max_completion_tokens", "max_tokens"):

@@ -83,6 +83,17 @@ def repeats_itself(pieces: list[Any]) -> bool:
     )
 
 
+def grows_to_json(pieces: list[Any]) -> bool:
+    """Whether each piece repeats those before it up to a last one that is the whole: two of them prove it then."""
+    texts = [piece for piece in pieces if piece]
+    return (
+        1 < len(texts) < _FEWEST_REPEATS
+        and all(isinstance(text, str) for text in texts)
+        and all(two.startswith(one) and two != one for one, two in pairwise(texts))
+        and _is_json([(0, texts[-1])])
+    )
+
+
 def swapped_piece(pieces: list[Any]) -> str | None:
     """Evidence that the arguments came in the wrong order: two neighbours that make them JSON when exchanged."""
     if not 1 < len(pieces) <= _MOST_PIECES or not all(isinstance(piece, str) for piece in pieces):
@@ -235,7 +246,7 @@ class PartialCalls:
         whole = draft.name_came_with
         if isinstance(whole, str) and len(whole) > _TRIVIAL_ARGUMENTS and sum(map(bool, draft.pieces)) == 1:
             self._notices.note("stream.one_piece", f"{shown(draft.name)} with all of its arguments: {shown(whole)}")
-        if repeats_itself(draft.pieces):
+        if repeats_itself(draft.pieces) or grows_to_json(draft.pieces):
             self._notices.note("stream.cumulative", f"arguments: {shown(draft.pieces[:3])}, ...", rule="arguments")
         elif evidence := swapped_piece(draft.pieces):
             self._notices.note("stream.order", evidence, rule="arguments")

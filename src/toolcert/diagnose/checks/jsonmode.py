@@ -12,6 +12,7 @@ from toolcert.core.schema.judge import SchemaJudge
 from toolcert.core.text.excerpt import excerpt
 from toolcert.core.text.json_text import NotJson, parse_json
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
+from toolcert.diagnose.request_facts import json_mode
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"\w*[ \t]*\r?\n?")
@@ -110,21 +111,15 @@ def ignored(view: View) -> Iterator[Evidence]:
 def whitespace(view: View) -> Iterator[Evidence]:
     text = view.reply.content or ""
     blank = len(text) - len(text.rstrip())
-    if _mode(view.request) and view.reply.finish_reason == "length" and blank >= max(_BLANK, len(text) // 2):
+    if json_mode(view.request) and view.reply.finish_reason == "length" and blank >= max(_BLANK, len(text) // 2):
         yield Evidence(text=f"{blank} characters of white space after {excerpt(text.rstrip(), 60)!r}")
 
 
 def _answer(view: View) -> str | None:
     """The text of an answer that should be JSON and was not cut short."""
-    if _mode(view.request) is None or view.reply.tool_calls or not view.reply.complete:
+    if json_mode(view.request) is None or view.reply.tool_calls or not view.reply.complete:
         return None
     return None if view.reply.finish_reason in _UNFINISHED else view.reply.content
-
-
-def _mode(request: Request) -> str | None:
-    response_format = request.body.get("response_format")
-    kind = response_format.get("type") if isinstance(response_format, dict) else None
-    return kind if kind in ("json_object", "json_schema") else None
 
 
 def _inside_fence(text: str) -> str | None:
@@ -141,7 +136,7 @@ def _inside_fence(text: str) -> str | None:
 
 def _broken_promise(request: Request, value: Any, text: str) -> str | None:
     """How a JSON value falls short of the mode that was asked for."""
-    if _mode(request) == "json_object":
+    if json_mode(request) == "json_object":
         return None if isinstance(value, dict) else "not an object"
     wanted = request.body["response_format"].get("json_schema")
     judgement = _judge.judge(wanted.get("schema") if isinstance(wanted, dict) else None, text)

@@ -9,7 +9,7 @@ from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.text.excerpt import around, excerpt
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
-from toolcert.diagnose.request_facts import conversation_text
+from toolcert.diagnose.request_facts import conversation_text, json_mode
 
 _OPENING = re.compile(
     r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think|think:opensource)>|\[THINK\]|◁think▷|<\|START_THINKING\|>"
@@ -90,7 +90,9 @@ def leaked(view: View) -> Iterator[Evidence]:
         return
     # A call in a channel is one fault, and `call.in_text` names it.
     if match.re is not _CHANNEL or call_in(text, view.request) is None:
-        yield Evidence(text=around(text, match.start(), match.end()))
+        # A program that reads the answer as JSON does not stumble over the markup, it breaks.
+        severity = Severity.ERROR if json_mode(view.request) else None
+        yield Evidence(text=around(text, match.start(), match.end()), severity=severity)
 
 
 def leak_in(text: str) -> re.Match[str] | None:

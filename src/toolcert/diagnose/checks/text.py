@@ -11,7 +11,7 @@ from toolcert.diagnose.checks.finish import is_filtered
 from toolcert.diagnose.checks.reasoning import leak_in
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
-from toolcert.diagnose.request_facts import conversation_text
+from toolcert.diagnose.request_facts import conversation_text, json_mode
 from toolcert.protocol.reply import declines
 
 _LEAST_LOOP = 240
@@ -106,7 +106,8 @@ def special_tokens(view: View) -> Iterator[Evidence]:
         return
     # Tokens around a call, around thoughts or in a loop belong to that fault, which is named by its own code.
     if call_in(text, view.request) is None and leak_in(text) is None and unit_of(text) is None:
-        yield Evidence(text=around(text, token.start(), token.end()))
+        severity = Severity.ERROR if json_mode(view.request) else None  # nothing reads it as JSON then
+        yield Evidence(text=around(text, token.start(), token.end()), severity=severity)
 
 
 def _left_token(text: str) -> re.Match[str] | None:

@@ -201,6 +201,7 @@ def _facts(case: Case, talk: LiveConversation, result: ProbeResult) -> ProbeFact
         iteration=case.iteration or 0,
         called=result.called,
         handled=result.handled,
+        calls=sum(len(turn.reply.tool_calls) for turn in talk.judged if turn.reply is not None),
         seconds=tuple(turn.exchange.seconds or 0.0 for turn in talk.judged if turn.exchange.fault is None),
         first_token=_first_token(talk.judged),
         retried=any(_retried(exchange) for exchange in exchanges),

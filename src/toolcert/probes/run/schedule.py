@@ -15,7 +15,7 @@ from toolcert.probes.base import Probe
 
 FIRST = 5
 """A model that makes no call in this many iterations is not asked for more."""
-_NO_CALL = Skip(kind=SkipKind.NO_CALL, reason=f"no call in the first {FIRST} iterations")
+_NO_CALL = Skip(kind=SkipKind.NO_CALL, reason=f"no valid call in the first {FIRST} iterations")
 _REFUSED = Skip(kind=SkipKind.REFUSED, reason=f"refused in the first {FIRST} iterations")
 
 MakeCase = Callable[[int, Skip | None], Case]

@@ -126,6 +126,7 @@ class CellTally:
         self.outcomes: Counter[Outcome] = Counter()
         self.called: Counter[bool | None] = Counter()
         self.handled: Counter[bool | None] = Counter()
+        self._calls = 0
         self.skips: Counter[SkipKind | None] = Counter()
         self._skip_reasons: Counter[str] = Counter()
         self._stop: Record | None = None
@@ -161,6 +162,7 @@ class CellTally:
 
     def _add_facts(self, outcome: Outcome, facts: ProbeFacts) -> None:
         self.called[facts.called] += 1
+        self._calls += facts.calls
         if facts.called is not False:
             self.handled[facts.handled] += 1
         self._fingerprints |= dict.fromkeys(facts.fingerprints[: _MOST_FINGERPRINTS - len(self._fingerprints)])
@@ -200,6 +202,7 @@ class CellTally:
             first_try=_rate(self._first_try),
             called=self.called_rate,
             handled=self.handled_rate,
+            calls=self._calls,
             certainty=certainty(counts.passed, counts.measured, threshold),
             reliable=self.reliable(threshold),
             reason=self._reason(counts),

@@ -40,8 +40,8 @@ def model_verdict(
 
 
 def makes_calls(cells: Sequence[Cell]) -> bool:
-    """Whether a call was seen, or none was ever expected."""
-    return any(cell.called.k for cell in cells) or not any(cell.called.n for cell in cells)
+    """Whether a call was seen, right or wrong, or none was ever expected."""
+    return any(cell.called.k or cell.calls for cell in cells) or not any(cell.called.n for cell in cells)
 
 
 def _ability(cell: Cell, column: ProbeColumn) -> Ability:
@@ -73,7 +73,8 @@ def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterat
 
 def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, ProbeColumn]) -> CappingFinding:
     of_core = [(cell, count) for cell, count in seen if columns[cell.probe].core]
-    breaks_calls = bool(of_core) and code.startswith(OF_A_CALL)
+    # Seen once in a core probe and again elsewhere it is reproduced all the same, and all of it counts.
+    breaks_calls = code.startswith(OF_A_CALL) and sum(count for _, count in of_core) >= REPRODUCED
     counted = of_core if breaks_calls else seen
     return CappingFinding(
         code=code,

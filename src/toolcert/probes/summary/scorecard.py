@@ -125,6 +125,8 @@ class Cell(Value):
     called: Rate = Rate()
     handled: Rate = Rate()
     """Results used, of the calls made."""
+    calls: int = 0
+    """Calls that came, right or wrong."""
     certainty: Certainty = Certainty.INCONCLUSIVE
     """Whether the interval puts the rate above or below the threshold."""
     reliable: bool | None = None
