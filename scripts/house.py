@@ -13,6 +13,7 @@ import collections
 import contextlib
 import io
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -27,6 +28,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PARALLEL = ("reports", "simulate", "diagnose", "cli", "api", "settings")
 """Rooms whose files are named after the same list of jobs, faults or commands on purpose."""
 USUAL = frozenset({"__init__.py", "__main__.py", "base.py", "registry.py"})
+LOADED_BY_NAME = re.compile(
+    r"toolcert\.(cli\.commands|diagnose\.checks|endpoints\.dialects|simulate\.faults"
+    r"|probes\.(calling|control|conversation|format|server|streamed))\."
+    r"|toolcert\.reports\.\w+\.(csv|html|junit|markdown)$"
+)
+"""Modules that a registry loads by their names: whoever imports one as well is no only importer."""
 WORKER, SOCKET = "_worker", "exchange"
 """The engine's worker, and the function that writes a request to its connection."""
 
@@ -54,6 +61,10 @@ class House:
         return found
 
     def single_importers(self) -> list[str]:
+        """Modules that one other module imports; those that a registry loads by their names apart."""
+        return [name for name in self.imported_once() if not LOADED_BY_NAME.match(name)]
+
+    def imported_once(self) -> list[str]:
         return sorted(name for name, users in self.importers().items() if len(users) == 1)
 
     def names_twice(self) -> int:
@@ -166,7 +177,7 @@ def simulated_vendor(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "toolcert", "simulate", "--port", "0"]
     with (folder / "vendor.log").open("w+") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
-            for _ in range(100):
+            for _ in range(600):  # a minute, for a machine that has much else to do
                 time.sleep(0.1)
                 text = (folder / "vendor.log").read_text()
                 if found := [word for word in text.split() if word.startswith("http://127.0.0.1:")]:
@@ -191,11 +202,12 @@ def walk(arguments: Sequence[str]) -> Walk:
 
 def walks() -> dict[str, Walk]:
     """A probe, a verify and a compare, each on its way to its first request or to its end."""
-    row = {"messages": [{"role": "user", "content": "What is the weather in Paris?"}], "tools": [_WEATHER]}
+    questions = (f"What is the weather in {city}?" for city in ("Paris", "Oslo", "Rome"))
+    rows = [{"messages": [{"role": "user", "content": text}], "tools": [_WEATHER]} for text in questions]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         dataset = folder / "rows.jsonl"
-        dataset.write_text(f"{json.dumps(row)}\n" * 3)
+        dataset.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
         with simulated_vendor(folder) as url:
             target = ["--base-url", url, "-m", "faithful", "-q"]
             probe = walk(["probe", *target, "-n", "1", "-o", f"{folder}/probe"])
@@ -227,7 +239,8 @@ def main() -> None:
     print(f"module, median / p90             {_middle(lines)}")
     print(f"function, median / p90           {_middle(functions)}")
     print(f"comment lines                    {house.comment_lines()}")
-    print(f"modules with a single importer   {len(house.single_importers())}")
+    single, once = len(house.single_importers()), len(house.imported_once())
+    print(f"modules with a single importer   {single} ({once} with those that a registry loads by name)")
     print(
         f"file names used more than once   {house.names_twice()} ({len(house.repeated_names())} of them not by design)"
     )

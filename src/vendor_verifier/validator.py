@@ -28,9 +28,8 @@ from toolcert.verification.run.log import UNMEASURED
 from toolcert.verification.verify_options import VerifyOptions, adapter_of
 from vendor_verifier import config
 from vendor_verifier.client import ApiClient, patience
-from vendor_verifier.earlier import EarlierResults
 from vendor_verifier.models import GenericModel, KimiModel, get_adapter
-from vendor_verifier.results import ResultsWriter, holds_answers, write_results
+from vendor_verifier.results import EarlierResults, ResultsWriter, holds_answers, write_results
 
 
 class Evaluation(Value):

@@ -13,8 +13,8 @@ from support.verifying import records, run
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.probe import ProbeOptions, probe
 from toolcert.cli.main import cli
+from toolcert.core.cases import Shard
 from toolcert.core.errors import ExitCode, InputError, UsageError
-from toolcert.core.shard import Shard
 from toolcert.runs.reader import RunReader, read_manifest
 from toolcert.simulate import Vendor
 from toolcert.verification.verify_options import VerifyOptions

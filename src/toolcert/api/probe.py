@@ -13,10 +13,10 @@ import msgspec
 
 from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_sessions, wait_for
 from toolcert.api.run_place import run_place
+from toolcert.core.cases import Shard
 from toolcert.core.errors import UsageError
 from toolcert.core.events import AttemptMade, Event, Handler, RunFinished, RunStarted
 from toolcert.core.manifest import Manifest
-from toolcert.core.shard import Shard
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value
@@ -141,7 +141,7 @@ class ProbeJob:
         second_looks: bool = True,
     ) -> None:
         self.options = options
-        self._known = known_marks(options.known)
+        self._known = known_marks(options.known) if options.known else []
         self.left_out = dict(left_out or {})
         """Endpoints that gave no list of models, with the reason."""
         self.models = models if options.shard is None else dealt(models, Shard.parse(options.shard))

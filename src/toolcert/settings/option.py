@@ -64,7 +64,7 @@ class Share(Text):
         super().__init__("I/N")
 
     def read(self, raw: Any, folder: Path) -> str:
-        from toolcert.core.shard import Shard
+        from toolcert.core.cases import Shard
 
         return str(Shard.parse(super().read(raw, folder)))
 

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 import msgspec
 
+from toolcert.core.cases import BELONGS_TO_MERGE, ONLY_A_SHARE
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import Gates, parse_gates, parse_limits
 from toolcert.core.requests import Request, RequestKind
-from toolcert.core.shard import BELONGS_TO_MERGE, ONLY_A_SHARE
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import VERIFY_THRESHOLD, Word
 from toolcert.runs.encoding import Keep

@@ -6,6 +6,7 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,7 +16,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.text.visible_text import visible_block
 from toolcert.diagnose import kind_of
 from toolcert.reports.display_text import count, dollars, duration, percent, plural, seconds, speed_of, visible
-from toolcert.reports.html import charts
+from toolcert.reports.html.charts import agreement, rates, times
 from toolcert.version import __version__
 
 STYLES = ("tokens", "base", "tables", "controls", "charts", "matrix", "rows", "history", "compare", "phone", "print")
@@ -46,7 +47,7 @@ def _environment() -> Environment:
         script=Markup(script),  # noqa: S704 - our own file
         symbols=Markup(asset("symbols.svg")),  # noqa: S704 - our own file
         policy=_policy(style, script),
-        charts=charts,
+        charts=SimpleNamespace(**vars(agreement) | vars(rates) | vars(times)),
         version=__version__,
     )
     environment.filters.update(

@@ -13,14 +13,13 @@ from typing import IO
 
 import msgspec
 
-from toolcert.core.cases import Outcome
+from toolcert.core.cases import Outcome, Shard
 from toolcert.core.errors import NothingMeasuredError, UnauthorisedError, UnreachableError, UsageError
 from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunStarted
 from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.manifest import Dataset as DatasetFacts
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
-from toolcert.core.shard import Shard
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.excerpt import with_stop
 from toolcert.core.text.number_text import plural

@@ -8,11 +8,10 @@ from functools import cached_property
 
 import msgspec
 
-from toolcert.core.cases import Case
+from toolcert.core.cases import Case, Shard
 from toolcert.core.exchanges import Exchange, OnAttempt
 from toolcert.core.records import Record
 from toolcert.core.requests import Request, RequestKind
-from toolcert.core.shard import Shard
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
