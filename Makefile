@@ -20,7 +20,7 @@ run: $(VENV)/.runtime $(VENV)/.package $(VENV)/.model ## set up and run the demo
 
 test: $(VENV)/.lock $(VENV)/.package $(VENV)/.model companions ## run all tests, heavy parts included
 	$(BIN)/python -m pytest -m "not heavy" -n auto --dist worksteal
-	$(BIN)/python -m pytest -m heavy -n auto --dist loadfile --durations=10
+	$(BIN)/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder --durations=10
 
 test-fast: $(VENV)/.lock $(VENV)/.package ## run the tests that need no heavy part (under a minute)
 	$(BIN)/python -m pytest -m "not heavy" -n auto --dist worksteal

@@ -33,13 +33,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not heavy"` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    begun: set[str] = set()
+    seen: Counter[str] = Counter()
     for item in items:
         test = item.nodeid.partition("[")[0]
-        further = test in begun and item.get_closest_marker("sampled") is not None
-        begun.add(test)
-        if further or any(parts.PARTS[name].heavy for name in _needed(item)):
+        sampled = item.get_closest_marker("sampled")
+        further = sampled is not None and seen[test] % sampled.kwargs.get("every", len(items)) > 0
+        seen[test] += 1
+        if further or _needs_much(item):
             item.add_marker("heavy")
+    # Files that use browsers, models and servers take longest: at the end, one would leave all processors but one idle.
+    long = {item.path for item in items if _needs_much(item)}
+    items.sort(key=lambda item: item.path not in long)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -57,6 +61,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     for reason, count in reasons.most_common():
         terminalreporter.line(f"left out: {count} x {reason}")
+
+
+def _needs_much(item: pytest.Item) -> bool:
+    return any(parts.PARTS[name].heavy for name in _needed(item))
 
 
 def _needed(item: pytest.Item) -> list[str]:

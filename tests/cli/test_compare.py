@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from support.comparison_runs import Row, same_rows, write_results, write_run
+from support.patience import PATIENCE
 from toolcert.cli.main import cli
 from toolcert.reports.json import CompareReport
 
@@ -216,10 +217,11 @@ def test_text_of_models_cannot_control_the_terminal(tmp_path):
     assert "\u202e" not in out
 
 
+@pytest.mark.heavy
 def test_a_reader_that_goes_away_does_not_cost_the_page(runs, tmp_path):
     words = ["compare", "--baseline", runs["one"], runs["two"], "--vendor", runs["fewer"], "--html", "page.html"]
     child = subprocess.Popen([sys.executable, "-m", "toolcert", *map(str, words)], cwd=tmp_path, stdout=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.close()
-    assert child.wait(timeout=30) == 141
+    assert child.wait(timeout=PATIENCE) == 141
     assert (tmp_path / "page.html").stat().st_size > 10_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.patience import PATIENCE, free_port
 from toolcert.api.daily import Publication, prune
 from toolcert.history.daily_status import DayStatus
 from toolcert.history.observation import today
@@ -32,9 +32,7 @@ class Days:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.asked = 0
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        self.port = free_port()
 
     def run(
         self, day: str, models: dict[str, str], *words: str, outage: dict[str, Any] | None = None
@@ -49,7 +47,12 @@ class Days:
             )
             command = [sys.executable, "-m", "toolcert", "daily", "v", "--config", "toolcert.toml", "--date", day]
             done = subprocess.run(
-                [*command, "--quiet", *words], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60
+                [*command, "--quiet", *words],
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE,
             )
             self.asked = len(vendor.requests)
         return done
@@ -170,7 +173,7 @@ def test_an_endpoint_that_never_answered_is_an_outage_and_no_word_about_the_othe
     command = [sys.executable, "-m", "toolcert", "daily", "http://127.0.0.1:9", "--history", "h.sqlite"]
     done = subprocess.run(
         [*command, "--date", "2024-06-02", "--quiet", "--retries", "0"],
-        cwd=days.folder, capture_output=True, text=True, check=False, timeout=60,
+        cwd=days.folder, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 3
     assert "no answer from http://127.0.0.1:9" in done.stderr
@@ -292,7 +295,7 @@ def test_the_password_of_the_history_is_in_no_file_of_the_run(days: Days) -> Non
             "--history",
             "postgresql://me:hunter2-very@h/d",
         ]
-        done = subprocess.run(command, cwd=days.folder, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, cwd=days.folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     manifest = json.loads((days.folder / "run" / "manifest.json").read_text())
     assert "postgresql://me:[secret]@h/d" in manifest["argv"]

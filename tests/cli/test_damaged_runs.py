@@ -60,7 +60,7 @@ def of_later_version(line: dict[str, Any]) -> None:
     line["detail"]["findings"] = [found, *line["detail"].get("findings", ())]
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words[:2]))
 def test_a_code_that_only_a_later_version_knows_is_shown_as_such(folder: Path, words: list[str]) -> None:
     for name in ("v", "p"):
@@ -73,7 +73,7 @@ def test_a_code_that_only_a_later_version_knows_is_shown_as_such(folder: Path, w
         assert "A code that this version of toolcert does not know." in result.stdout
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", READERS[:5], ids=lambda words: " ".join(words[:2]))
 def test_doubled_lines_are_told_and_counted_once(folder: Path, words: list[str]) -> None:
     before = run(*words, cwd=folder)
@@ -86,6 +86,7 @@ def test_doubled_lines_are_told_and_counted_once(folder: Path, words: list[str])
     assert "every case counts once" not in before.stderr
 
 
+@pytest.mark.heavy
 def test_a_run_with_doubled_lines_is_continued_and_then_known_to_have_them(folder: Path) -> None:
     log = folder / "v/records.jsonl"
     log.write_bytes(log.read_bytes() * 2)
@@ -126,7 +127,7 @@ def test_damage_inside_the_evidence_is_named_or_does_not_matter(folder: Path, na
         assert result.stderr.startswith("Error: ")
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", [READERS[0], READERS[4]], ids=lambda words: " ".join(words[:2]))
 @pytest.mark.parametrize("damage", [{"endpoints": []}, {"started_at": 1e308}, {"parameters": {"threshold": []}}])
 def test_a_changed_manifest_is_a_sentence_or_does_not_matter(

@@ -91,6 +91,7 @@ def test_drift_states_its_budget_and_finds_the_sag_but_not_the_transport_outage(
     assert "✗ just-broke: 0/50 passed on 30 May, 50/50 in the last good run on 29 May" in " ".join(shown)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("view", ["show", "trend", "outages", "drift"])
 def test_each_view_speaks_json(history: str, view: str) -> None:
     result = toolcert("history", view, "--history", history, "--json", "-")
@@ -127,6 +128,7 @@ def test_export_and_import_go_round(history: str, tmp_path: Path) -> None:
     assert len((tmp_path / "h.jsonl").read_text().splitlines()) == 460
 
 
+@pytest.mark.heavy
 def test_a_probe_saves_itself_and_the_page_shows_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--save-history puts the run in; the same run taken up again or added by hand is the same run."""
     monkeypatch.chdir(tmp_path)
@@ -187,6 +189,7 @@ def test_a_time_without_an_outage_is_named(days: int, said: str, tmp_path: Path)
     assert lines_of(toolcert("history", "outages", "--history", place)) == [f"No outage {said}."]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "change",
     [

@@ -123,6 +123,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_no_command_passes_an_escape_on(command: str, vendor: str, folder: Path) -> None:
     files = {

@@ -16,6 +16,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
+from support.patience import PATIENCE
 from toolcert.cli.main import COMMANDS, Entry, LazyGroup, cli
 from toolcert.core.errors import ExitCode, GateError, NothingMeasuredError, UsageError
 
@@ -170,7 +171,7 @@ def test_a_closed_pipe_ends_quietly() -> None:
     assert child.stderr is not None
     assert child.stderr.read() == b""
     child.stderr.close()
-    assert child.wait(timeout=20) == 141
+    assert child.wait(timeout=PATIENCE) == 141
 
 
 def test_mistyped_command_is_a_usage_error_that_suggests_the_nearest() -> None:
@@ -236,9 +237,10 @@ def test_completion_knows_the_commands() -> None:
 def redirected(words: str, redirection: str) -> subprocess.CompletedProcess[str]:
     """The real command behind a redirection of the shell."""
     program = f"{sys.executable} -c 'from toolcert.cli.main import main; main()' {words} {redirection}"
-    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
 @pytest.mark.parametrize("words", ["--help", "models --help", "findings", "endpoints", "endpoints --json -"])
 def test_a_full_disk_under_our_output_is_no_bug(words: str) -> None:

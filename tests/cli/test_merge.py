@@ -271,6 +271,7 @@ def test_a_merged_run_goes_on_like_any_other_and_is_then_no_longer_replaced(
         merge(*three, output=tmp_path / "all")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("model", "gate", "code"),
     [

@@ -91,6 +91,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
 COMMANDS = ["report v", "verify --from v -q", "diff v w", "compare --baseline w --vendor v", "runs .", "show v 1"]
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_record_is_read_or_named(sent: Path, change: str, command: str) -> None:

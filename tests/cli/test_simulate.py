@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from support.patience import PATIENCE
 from support.raw_http import chat, fetch
 from toolcert.cli.main import cli
 from toolcert.simulate.situations import A_CALL
@@ -63,7 +64,7 @@ def test_it_serves_until_it_is_ended() -> None:
         assert chat(url, A_CALL.request("faithful")).status == 401
         assert chat(url, A_CALL.request("faithful"), {"Authorization": "Bearer sk-sim-1"}).status == 200
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert "Answered 2 requests." in rest
         assert "sk-sim-1" not in rest

@@ -69,7 +69,7 @@ def name_adapter(folder: Path) -> tuple[str, Path]:
     return f"{file}:Mine", mark
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "words",
     [
@@ -92,7 +92,7 @@ def test_code_that_a_run_names_is_never_loaded(finished: Path, stranger: Scripte
         assert stranger.received == []
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", [["verify", "--from", "run", "--csv", "-"], ["replay", "run", "1"]])
 def test_an_adapter_that_the_user_gives_again_is_used(finished: Path, stranger: Scripted, words: list[str]) -> None:
     reference, mark = name_adapter(finished)
@@ -118,7 +118,7 @@ def test_without_a_terminal_nothing_goes_to_an_endpoint_that_only_the_run_names(
     assert stranger.received == []
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize(("answer", "sent"), [("n", 0), ("", 0), ("y", 1)])
 def test_at_a_terminal_host_and_variables_are_shown_and_asked_for(
     finished: Path, stranger: Scripted, answer: str, sent: int
@@ -130,6 +130,7 @@ def test_at_a_terminal_host_and_variables_are_shown_and_asked_for(
     assert code == (ExitCode.OK if sent else ExitCode.INTERRUPTED)
 
 
+@pytest.mark.heavy
 def test_a_replay_to_an_endpoint_of_the_user_takes_nothing_from_the_run(finished: Path, stranger: Scripted) -> None:
     change_manifest(finished, **HOSTILE, base_url="http://127.0.0.1:9/v1")
     result = run("replay", "run", "1", "--base-url", stranger.url, cwd=finished.parent, **OPENAI, **OTHER)
@@ -146,7 +147,7 @@ CONFIGURED = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", CONFIGURED)
 @pytest.mark.parametrize("named", [["-e", "openai"], []])
 def test_a_project_file_sends_the_key_of_a_preset_elsewhere_only_if_it_is_trusted(
@@ -166,6 +167,7 @@ def test_a_project_file_sends_the_key_of_a_preset_elsewhere_only_if_it_is_truste
     assert saw_key(stranger)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("answer", "sent"), [("n", False), ("y", True)])
 def test_at_a_terminal_the_user_decides_about_a_project_file(
     tmp_path: Path, stranger: Scripted, answer: str, sent: bool
@@ -176,6 +178,7 @@ def test_at_a_terminal_the_user_decides_about_a_project_file(
     assert saw_key(stranger) is sent
 
 
+@pytest.mark.heavy
 def test_a_host_that_the_user_types_is_the_users_business(tmp_path: Path, stranger: Scripted) -> None:
     (tmp_path / "toolcert.toml").write_text("[endpoints.x]\npreset = 'openai'\n")
     for words in (["x", "--base-url", stranger.url], [stranger.url, "--preset", "openai"]):

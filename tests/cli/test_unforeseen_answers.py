@@ -78,6 +78,7 @@ def verify(server: Scripted, *words: str) -> Result:
     return call("verify", "d.jsonl", "--base-url", server.url, "-m", "m", "-o", "run", "-q", "--retries", "0", *words)
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("keep", ["raw", "assembled", "verdicts"])
 @pytest.mark.parametrize("name", KILLERS)
 def test_an_answer_that_once_ended_the_run_is_measured_or_told(tmp_path: Path, name: str, keep: str) -> None:

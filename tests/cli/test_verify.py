@@ -10,12 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from support.patience import PATIENCE, hurry, until
 from support.rows import TIME, WEATHER, row, write_rows
 from support.scripted import Answer, Scripted
 from toolcert.cli.main import cli
@@ -41,13 +41,6 @@ def call(*words: str, stdin: bytes | None = None) -> Result:
 
 def verify(vendor: Vendor, dataset: str, *words: str, model: str = "faithful", stdin: bytes | None = None) -> Result:
     return call("verify", dataset, "--base-url", vendor.url, "-m", model, *words, stdin=stdin)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def test_a_run_is_reported_on_stdout_and_its_progress_on_stderr(tmp_path: Path, vendor: Vendor) -> None:
@@ -249,6 +242,7 @@ def test_options_that_choose_what_to_ask_have_no_place_in_judging_again(
     assert "--from judges all of a finished run" in result.stderr
 
 
+@pytest.mark.heavy
 def test_judging_a_results_file_again_lists_the_difference(recorded: Path) -> None:
     path = str(recorded / "vendor-results/official-run1.jsonl")
     ours, older = call("verify", "--from", path), call("verify", "--from", path, "--rules", "older")
@@ -496,6 +490,7 @@ def test_a_dataset_that_is_no_jsonl_is_refused_with_one_remedy(tmp_path: Path, v
     assert "'my d.json' > 'my d.json.jsonl'" in call("dataset", "check", "my d.json").stderr
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
 def test_reports_are_written_though_nobody_reads_the_result(tmp_path: Path, vendor: Vendor) -> None:
     write_rows(tmp_path / "d.jsonl", [row(1)])
@@ -503,7 +498,7 @@ def test_reports_are_written_though_nobody_reads_the_result(tmp_path: Path, vend
     process = subprocess.Popen([sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
-    assert process.wait(timeout=30) == 141
+    assert process.wait(timeout=PATIENCE) == 141
     assert json.loads((tmp_path / "r").read_text())["summary"]["rows"]["passed"] == 1
 
 
@@ -517,15 +512,16 @@ def test_ctrl_c_is_answered_and_the_run_goes_on_later(sent: signal.Signals, tmp_
         process = subprocess.Popen(
             [sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        wait_until(lambda: len(list(slow.requests)) > 10)
+        until(lambda: len(list(slow.requests)) > 10)
         process.send_signal(sent)
-        shown, told = process.communicate(timeout=30)
+        shown, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == ExitCode.INTERRUPTED
     assert b"Stopping; answers under way have 5 s to arrive." in told
     assert b"Interrupted; what was measured is in run." in told
     assert re.match(rb"undecided: stopped at \d+ of 500 rows; so far 100.0 % of \d+ answers are sound", shown)
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
 def test_ctrl_c_before_the_first_answer_pushes_nothing_out(tmp_path: Path) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(4)])
@@ -536,11 +532,11 @@ def test_ctrl_c_before_the_first_answer_pushes_nothing_out(tmp_path: Path) -> No
         process = subprocess.Popen(
             [sys.executable, "-m", "toolcert", *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
-        wait_until(lambda: len(list(silent.requests)) > 4)
+        until(lambda: len(list(silent.requests)) > 4)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)  # two at once may be taken for one
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == ExitCode.INTERRUPTED
     assert b"Interrupted; nothing was measured." in told
     assert "(4/4," in call("report", "run").stdout
@@ -551,13 +547,14 @@ def test_every_report_says_that_a_killed_run_is_incomplete(tmp_path: Path) -> No
     """Nothing in it says that it ended; the same is so while it goes on."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(40)])
     log = tmp_path / "run/records.jsonl"
-    with Vendor(models=["faithful"], latency=0.1) as slow:
+    with Vendor(models=["faithful"], latency=0.5) as slow:
         words = ["verify", dataset, "--base-url", slow.url, "-m", "faithful", "-o", "run", "-q", "-c", "2"]
         process = subprocess.Popen([sys.executable, "-m", "toolcert", *words], cwd=tmp_path)
-        wait_until(lambda: log.exists() and log.read_bytes().count(b"\n") >= 4)
+        until(lambda: log.exists() and log.read_bytes().count(b"\n") >= 4)
         while_running = call("report", "run").stdout
         process.kill()
         process.wait()
+        hurry(slow)
         formats = {"--json": "r.json", "--html": "r.html", "--markdown": "r.md", "--junit": "r.xml", "--badge": "b"}
         shown = call("report", "run", *(word for pair in formats.items() for word in pair))
         finished = call(*words)
@@ -683,5 +680,7 @@ def test_verify_loads_no_science_library(tmp_path: Path, vendor: Vendor) -> None
         f"cli(['verify', {dataset!r}, '--base-url', {vendor.url!r}, '-m', 'faithful', '-q'], standalone_mode=False)\n"
         "print([name for name in ('scipy', 'numpy', 'pandas', 'sqlalchemy') if name in sys.modules])"
     )
-    ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert ended.stdout.splitlines()[-1] == "[]"

@@ -148,6 +148,7 @@ async def test_a_server_that_is_not_trusted_is_told_so(watsonx: WatsonxVendor) -
     assert exchange.fault.kind is not FaultKind.AUTH
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("options", "model"),
     [
@@ -175,6 +176,7 @@ async def test_the_gateway_lists_its_models_to_project_and_space(watsonx: Watson
         assert MODEL in {info.id for info in await session.models()}
 
 
+@pytest.mark.heavy
 async def test_token_expiry_amid_two_hundred_calls_causes_one_refresh() -> None:
     with WatsonxVendor(latency=0.02) as watsonx:
         async with connect(watsonx) as session:

@@ -418,6 +418,7 @@ def test_a_comparison_is_a_plain_value(tmp_path):
     assert msgspec.json.decode(msgspec.json.encode(comparison), type=type(comparison)) == comparison
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("match", Match)
 def test_repeats_are_resampled_together_however_rows_are_matched(tmp_path, match):
     """Thirty questions asked twenty times are thirty prompts, not six hundred."""

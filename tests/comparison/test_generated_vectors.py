@@ -96,6 +96,7 @@ def test_the_second_run_answers_by_another_name(itself):
     assert (finding.rows, finding.evidence) == (511, "run2 was asked as thinker and answered as chatter")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [{}, {"match": Match.INDEX}, {"trigger": Trigger.FINISH_REASON}])
 def test_the_vendor_against_the_deployment(files, options):
     vendor = compare([files["run2"], files["run1"]], [files["vendor"]], CompareOptions(**options)).vendors[0]

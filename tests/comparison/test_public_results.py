@@ -156,6 +156,7 @@ def test_the_texts_give_the_figures_of_their_facts(material: Path, against_vendo
     assert of_texts.tests == against_vendor.tests
 
 
+@pytest.mark.heavy
 def test_intervals_are_reproducible(results, against_vendor):
     again = compare([results["official-run2"], results["official-run1"]], [results["vendor-a"]]).vendors[0]
     assert again == against_vendor

@@ -237,6 +237,7 @@ def test_a_pattern_that_backtracks_without_end_is_the_schemas_fault():
     assert (judgement.ok, judgement.bucket) == (None, Bucket.BAD_SCHEMA)
 
 
+@pytest.mark.heavy
 def test_thousands_of_violations_are_not_all_listed():
     judgement = judge({"items": {"type": "string"}}, json.dumps([1] * 20_000))
     assert judgement.ok is False

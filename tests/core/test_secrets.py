@@ -131,6 +131,7 @@ def test_a_row_of_backslashes_is_no_way_to_keep_us_busy() -> None:
     assert eraser(AWKWARD).bytes(data) == data
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("levels", [1, 2, 3])
 @pytest.mark.parametrize("backslashes", [0, 1, 2, 7, 8, 9, 15, 16, 40])
 @pytest.mark.parametrize("key", ["sk-proj-AbCdEf0123456789", "nvapi-abcdef0123", '"abcdef"0123', "\\abcdef0123"])
@@ -172,6 +173,7 @@ def test_a_secret_that_ends_in_a_backslash_is_erased_as_often_as_it_stands_there
     assert eraser("abcdef\\").text(r"abcdef\\abcdef\\") == HIDDEN * 2
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("leading", [1, 2, 5, 12])
 @pytest.mark.parametrize("noise", ["\\", "u005c", "\\u005c", "%5c", "%25", "&#92;", "&#0"])
 def test_no_answer_keeps_us_busy_over_a_secret_with_backslashes(noise: str, leading: int) -> None:

@@ -31,6 +31,7 @@ def test_wilson_gives_the_known_vectors(k, n, lower, upper):
     assert interval.upper == pytest.approx(upper, abs=5e-4)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 def test_wilson_agrees_with_statsmodels(confidence):
     from statsmodels.stats.proportion import proportion_confint

@@ -128,9 +128,10 @@ def test_an_ability_that_the_user_allows_to_fail_does_not_decide() -> None:
     assert decide([core(0, 5)], coverage=FULL, allow=["basic"]).word is Word.FAILS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("threshold", "most"),
-    [(0.9, 35), (0.9, 100), pytest.param(0.9, 400, marks=pytest.mark.heavy), (0.99, 400)],
+    [(0.9, 35), (0.9, 100), (0.9, 400), (0.99, 400)],
 )
 def test_an_ability_at_the_threshold_is_rarely_certified_by_a_run_that_stops_early(threshold: float, most: int) -> None:
     """Exact, over every course of an adaptive run: what is looked at after each case is certified no more often."""

@@ -493,12 +493,14 @@ OTHER_HARMLESS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("calls", [ONE, TWO], ids=["one call", "two calls"])
 @pytest.mark.parametrize("form", FORMS_OF_TEMPLATES.values(), ids=list(FORMS_OF_TEMPLATES))
 def test_a_call_in_the_form_of_a_template_is_named(form: Write, calls: Calls) -> None:
     assert "call.in_text" in codes(asked(), said(form(calls)))
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("calls", [ONE, TWO], ids=["one call", "two calls"])
 @pytest.mark.parametrize("form", FORMS_OF_TEMPLATES.values(), ids=list(FORMS_OF_TEMPLATES))
 def test_a_call_after_an_announcement_is_named(form: Write, calls: Calls) -> None:
@@ -506,6 +508,7 @@ def test_a_call_after_an_announcement_is_named(form: Write, calls: Calls) -> Non
     assert "call.in_text" in codes(asked(), said(text))
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("form", FORMS_OF_TEMPLATES.values(), ids=list(FORMS_OF_TEMPLATES))
 def test_a_call_that_ends_the_reasoning_is_named(form: Write) -> None:
     reply = said("", reasoning=f"The user wants the weather in this city, so I look it up.\n{form(TWO[:1])}")
@@ -541,6 +544,7 @@ def test_the_tables_are_large() -> None:
     assert len(HARMLESS) >= 60
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "text",
     [

@@ -21,6 +21,11 @@ def rate(k: int, n: int) -> Rate:
     return Rate(k=k, n=n)
 
 
+def test_a_loss_of_four_in_four_has_one_chance_in_seventy() -> None:
+    assert both_sides([(rate(4, 4), rate(0, 4))])[0].p == pytest.approx(1 / 70)
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize("counts", [(5, 5, 1, 5), (20, 20, 14, 20), (70, 100, 55, 100), (3, 7, 6, 9), (0, 4, 0, 4)])
 def test_a_loss_is_tested_as_fisher_does(counts: tuple[int, int, int, int]) -> None:
     stats = pytest.importorskip("scipy.stats")
@@ -31,12 +36,14 @@ def test_a_loss_is_tested_as_fisher_does(counts: tuple[int, int, int, int]) -> N
     assert gain.p == pytest.approx(stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]], alternative="less").pvalue)
 
 
+@pytest.mark.heavy
 def test_large_counts_are_tested_by_the_normal_distribution_and_agree() -> None:
     stats = pytest.importorskip("scipy.stats")
     wanted = stats.fisher_exact([[4900, 100], [4860, 140]], alternative="greater").pvalue
     assert both_sides([(rate(4900, 5000), rate(4860, 5000))])[0].p == pytest.approx(wanted, rel=0.05)
 
 
+@pytest.mark.heavy
 def test_ranks_are_tested_as_mann_and_whitney_do() -> None:
     stats = pytest.importorskip("scipy.stats")
     before, after = [1.0, 2.0, 2.0, 3.5, 4.0], [2.0, 3.0, 5.0, 5.0, 6.0, 7.0]

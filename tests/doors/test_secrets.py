@@ -22,7 +22,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_key_given_as_a_flag_is_written_nowhere(words: str, folder: Path) -> None:
     write_rows(folder / "rows.jsonl", [row(1)])

@@ -184,6 +184,7 @@ def test_our_own_results_are_compared(folder: Path) -> None:
     assert compare_results("a.jsonl", "a.jsonl")["tool_call_trigger_similarity"]["f1"] == 1.0
 
 
+@pytest.mark.heavy
 def test_the_program_prints_or_writes_the_comparison(folder: Path) -> None:
     files = ["--baseline", write(folder / "a", result(1)), "--vendor", write(folder / "b", result(1))]
     program = [sys.executable, "-W", "error", "-m", "vendor_verifier.compare"]

@@ -8,12 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.patience import PATIENCE, hurry, until
 from support.rows import row, write_rows
 from support.scripted import Answer, Received, Scripted, completion, in_turn
 from support.vendor_door import rows, run, summary, verify
@@ -210,14 +210,15 @@ def test_backups_are_numbered_and_never_overwritten(folder: Path) -> None:
 @pytest.mark.parametrize("alone", [False, True], ids=["with its run folder", "results alone"])
 def test_a_killed_run_leaves_what_it_had_in_the_results(alone: bool, folder: Path) -> None:
     write_rows(folder / "rows.jsonl", [row(number) for number in range(40)])
-    with Vendor(models=["faithful"], latency=0.1) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         words = ["rows.jsonl", "--model", "faithful", "--base-url", vendor.url]
         command = [sys.executable, "-m", "vendor_verifier", *words, "--concurrency", "3"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while vendor.requests.count() < 12:
-            time.sleep(0.02)
+        results = folder / "results.jsonl"
+        until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 6)
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
+        hurry(vendor)
         left = rows()
         assert 6 <= len(left) < 40
         assert {one["status"] for one in left} == {"success"}

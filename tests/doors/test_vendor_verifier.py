@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import vendor_verifier
+from support.patience import PATIENCE, until
 from support.rows import WEATHER, row, write_rows
 from support.scripted import Answer, Received, Scripted, completion, in_turn, refusal
 from support.vendor_door import rows, run, summary, verify
@@ -160,7 +161,7 @@ def test_options_that_shape_the_request(dataset: Path) -> None:
 
 def test_concurrency_and_the_two_files(dataset: Path) -> None:
     write_rows(dataset / "rows.jsonl", [row(number) for number in range(12)])
-    with Vendor(models=["faithful"], latency=0.05) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         verify(vendor, "--concurrency", "4", "--output", "a/r.jsonl", "--summary", "b/s.json")
         assert vendor.peak == 4
     assert len(rows("a/r.jsonl")) == summary("b/s.json")["success_count"] == 12
@@ -168,7 +169,7 @@ def test_concurrency_and_the_two_files(dataset: Path) -> None:
 
 def test_the_default_concurrency_is_five(dataset: Path) -> None:
     write_rows(dataset / "rows.jsonl", [row(number) for number in range(12)])
-    with Vendor(models=["faithful"], latency=0.05) as vendor:
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
         verify(vendor)
         assert vendor.peak == 5
 
@@ -191,7 +192,7 @@ def test_a_timeout_fails_the_row(folder: Path) -> None:
     (one,) = rows()
     assert one["status"] == "failed"
     assert "within 1 s" in one["response"]["error"]
-    assert 950 <= one["duration_ms"] < 2000
+    assert 950 <= one["duration_ms"] < 2900
 
 
 def test_a_timeout_is_retried_so_many_times(folder: Path) -> None:
@@ -203,15 +204,15 @@ def test_a_timeout_is_retried_so_many_times(folder: Path) -> None:
 
 def test_a_429_is_waited_out_once(folder: Path) -> None:
     write_rows(folder / "rows.jsonl", [row(1)])
-    busy = refusal(429, "slow down")._replace(headers={"Retry-After": "0.2"})
+    busy = refusal(429, "slow down")._replace(headers={"Retry-After": "1"})
     with Scripted(in_turn(busy, completion())) as server:
         began = time.monotonic()
         verify(server)
-        assert time.monotonic() - began >= 0.2
+        assert time.monotonic() - began >= 1
         assert len(server.received) == 2
     (one,) = rows()
     assert one["status"] == "success"
-    assert one["duration_ms"] < 200, "waiting is not part of the attempt"
+    assert one["duration_ms"] < 1000, "waiting is not part of the attempt"
 
 
 @pytest.mark.parametrize("retries", [0, 1, 2])
@@ -229,7 +230,7 @@ def test_durations_do_not_contain_the_queue(folder: Path) -> None:
     write_rows(folder / "rows.jsonl", [row(number) for number in range(4)])
     with Vendor(models=["faithful"], latency=1.0) as vendor:
         verify(vendor, "--concurrency", "1")
-    assert all(950 <= one["duration_ms"] <= 1500 for one in rows())
+    assert all(950 <= one["duration_ms"] <= 1900 for one in rows())
     assert summary()["eval_duration_ms"] >= 3900
 
 
@@ -310,10 +311,9 @@ def test_incremental_after_an_interruption(folder: Path) -> None:
         words = ["rows.jsonl", "--model", "faithful", "--base-url", vendor.url]
         command = [sys.executable, "-m", "vendor_verifier", *words, "--concurrency", "2"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        while vendor.requests.count() < 6:
-            time.sleep(0.02)
+        until(lambda: vendor.requests.count() >= 6)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=PATIENCE) == 130
         answered = len(rows())
         assert 4 <= answered < 40
         run(*words, "--incremental", "--concurrency", "20")
@@ -330,7 +330,7 @@ def test_a_run_without_any_answer_replaces_no_results(folder: Path, number: int,
         before = [(folder / name).read_bytes() for name in ("results.jsonl", "summary.json")]
         nowhere = ["rows.jsonl", "--model", "faithful", "--base-url", "http://127.0.0.1:9", "--retries", "0", *words]
         command = [sys.executable, "-m", "vendor_verifier", *nowhere]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert ended.returncode == 3
         assert "results.jsonl has answers and stays as it was" in ended.stderr
         assert [(folder / name).read_bytes() for name in ("results.jsonl", "summary.json")] == before

@@ -66,6 +66,7 @@ def test_a_later_run_of_the_day_takes_the_place_of_an_earlier_one(known: Watsonx
     assert history(folder, "models_registry.csv")[0]["total_tests"] == "1"
 
 
+@pytest.mark.heavy
 def test_a_run_without_an_answer_takes_the_place_of_no_measurement(known: WatsonxVendor, folder: Path) -> None:
     """A wrong project is noticed, and costs the day nothing that was measured before."""
     save("--model", GRANITE)
@@ -92,6 +93,7 @@ def older(folder: Path, *days: str) -> None:
             writer.writerow({"timestamp": f"{day}T06:00:00", "date": day, "model_id": GRANITE, **flags, **figures})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("words", "kept"), [([], 3), (["--history-days", "30"], 2), (["--history-days", "1"], 1)])
 def test_days_beyond_the_retention_are_dropped(words: list[str], kept: int, known: WatsonxVendor, folder: Path) -> None:
     older(folder, *((TODAY - timedelta(days=age)).isoformat() for age in (100, 60, 20)))
@@ -120,6 +122,7 @@ def registry(folder: Path, **figures: object) -> None:
         writer.writerow({"model_id": GRANITE, "first_seen": "2025-07-16", "last_seen": "2026-06-24"} | figures)
 
 
+@pytest.mark.heavy
 def test_lifetime_counters_of_an_existing_registry_are_continued(known: WatsonxVendor, folder: Path) -> None:
     """386 tests stay 386 when their rows are too old to be kept, and a day counts once."""
     older(folder, "2025-07-16")
@@ -136,6 +139,7 @@ def test_lifetime_counters_of_an_existing_registry_are_continued(known: WatsonxV
         assert float(one["consistency_score"]) == pytest.approx(301 / 387)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", ["ibm/textual", LLAMA])
 def test_ever_worked_never_goes_back(model: str, known: WatsonxVendor, folder: Path) -> None:
     older(folder, "2025-07-16")
@@ -156,6 +160,7 @@ def test_an_outage_is_no_test_in_the_registry(known: WatsonxVendor, folder: Path
     assert (latest["tool_call_support"], latest["tool_success_rate"], latest["response_success_rate"]) == ("", "", "")
 
 
+@pytest.mark.heavy
 def test_rows_that_go_by_the_retention_are_counted(known: WatsonxVendor, folder: Path) -> None:
     older(folder, *((TODAY - timedelta(days=age)).isoformat() for age in (200, 100, 20)))
     first = (TODAY - timedelta(days=89)).isoformat()

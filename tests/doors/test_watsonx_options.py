@@ -71,6 +71,7 @@ def resolve(seen: list[Config], setting: str, *words: str, **env: str) -> Any:
     return getattr(seen[-1], setting)
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize(("flag", "variable", "setting", "values", "default"), OPTIONS, ids=[one[0] for one in OPTIONS])
 def test_flag_beats_environment_beats_dotenv_beats_default(
     *,

@@ -13,10 +13,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
+from support.patience import PATIENCE, free_port, until
 from support.rows import row, write_rows
 from support.verifying import records, run, timeless
 from toolcert.simulate import Vendor
@@ -25,7 +26,6 @@ from toolcert.verification.summary.tally import summarise
 pytestmark = pytest.mark.needs("ray")
 
 KEY = "sk-ray-test-0123456789abcdefghij"
-PATIENCE = 90.0
 
 
 class Cluster(NamedTuple):
@@ -35,14 +35,6 @@ class Cluster(NamedTuple):
     folder: Path
     environment: dict[str, str]
     second: subprocess.Popen[bytes]
-
-
-def until(true: Callable[[], Any], what: str) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while not (found := true()):
-        assert time.monotonic() < deadline, f"{what} within {PATIENCE:.0f} s"
-        time.sleep(0.02)
-    return found
 
 
 def family(head: int) -> dict[int, str]:
@@ -62,13 +54,6 @@ def family(head: int) -> dict[int, str]:
 
 def named(head: int, name: str) -> list[int]:
     return [one for one, known in family(head).items() if known.startswith(name)]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def listens(port: int) -> bool:
@@ -125,8 +110,10 @@ def reached(process: subprocess.Popen[str], log: Path, count: int) -> Callable[[
     """Whether a run has written so many records; it must not have ended before."""
 
     def check() -> bool:
+        if lines(log) > count:
+            return True
         assert process.poll() is None, process.communicate()[1]
-        return lines(log) > count
+        return False
 
     return check
 
@@ -201,7 +188,7 @@ def object_stores(cluster: Cluster) -> list[Path]:
 
 
 def test_a_killed_node_loses_no_row_and_doubles_none(cluster: Cluster, tmp_path: Path) -> None:
-    """The vendor is slow enough for the run to outlive its node: a worker ends up to seconds after its raylet."""
+    """As a machine whose power is cut: everything of the node ends in the middle of the run."""
     rows = 2_000
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     log = tmp_path / "run/records.jsonl"
@@ -212,8 +199,9 @@ def test_a_killed_node_loses_no_row_and_doubles_none(cluster: Cluster, tmp_path:
         ) as process:
             until(reached(process, log, rows // 4), "the run is under way")
             until(lambda: named(cluster.second.pid, "ray::RayActor"), "a worker is on the second node")
-            for raylet in named(cluster.second.pid, "raylet"):
-                os.kill(raylet, signal.SIGKILL)
+            for one in family(cluster.second.pid):
+                os.kill(one, signal.SIGKILL)
+            assert lines(log) < rows, "the run outlives the node"
             out, err = process.communicate(timeout=PATIENCE)
         asked = len(vendor.requests)
         whole = run(dataset, vendor.url, tmp_path / "undisturbed")
@@ -263,9 +251,16 @@ def test_ctrl_c_ends_a_run_on_ray_and_keeps_what_was_measured(cluster: Cluster, 
     assert len(records(tmp_path / "run")) == lines(log) < 3_000
 
 
+IMPATIENT = (
+    "import sys; from toolcert.engine import ray_cluster; ray_cluster.ANSWER_SECONDS = 4.0; "
+    "from toolcert.__main__ import main; sys.argv[0] = 'toolcert'; main()"
+)
+
+
 def refused(tmp_path: Path, address: str) -> tuple[int, str, float]:
     dataset = write_rows(tmp_path / "d.jsonl", [row()])
     command = verify_command(dataset, "http://127.0.0.1:9", tmp_path / "run", "--ray-address", address)
+    command[1:3] = ["-c", IMPATIENT]
     began = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "Traceback" not in done.stderr
@@ -278,7 +273,7 @@ def test_an_address_without_a_cluster_is_told_in_one_sentence(tmp_path: Path, ad
     code, words, seconds = refused(tmp_path, address)
     assert code == 3
     assert words.startswith(f"Error: there is no Ray cluster at {address} (")
-    assert seconds < 15
+    assert seconds < 60
 
 
 @pytest.mark.parametrize("address", ["banana", "host:0", "host:99999", "ray://host:10001"])
@@ -293,4 +288,4 @@ def test_something_else_at_the_address_is_no_cluster(tmp_path: Path) -> None:
         code, words, seconds = refused(tmp_path, f"127.0.0.1:{server.getsockname()[1]}")
     assert code == 3
     assert "there is no Ray cluster" in words
-    assert seconds < 40
+    assert seconds < 60

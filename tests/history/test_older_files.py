@@ -39,6 +39,7 @@ def write(path: Path, found: list[dict[str, str]], columns: tuple[str, ...] = RE
     return path
 
 
+@pytest.mark.heavy
 def test_the_real_history_imports_and_exports_unchanged(location: str, recorded: Path, tmp_path: Path) -> None:
     source = recorded / "watsonx-history"
     with HistoryStore(location) as store:

@@ -94,6 +94,7 @@ def test_an_empty_history_says_how_to_fill_it(tmp_path: Path) -> None:
         overview(store)
 
 
+@pytest.mark.heavy
 def test_the_same_overview_on_both_kinds_of_store(location: str, tmp_path: Path) -> None:
     """SQLite and PostgreSQL tell the same story, drift and patterns included."""
     with HistoryStore(stored(location, TELLING)) as store:

@@ -34,6 +34,7 @@ async def test_a_model_that_cannot_chat_has_no_outage(tmp_path: Path) -> None:
     assert standing_lines(found) == ["1 passes, 1 unsupported."]
 
 
+@pytest.mark.heavy
 async def test_a_day_has_the_verdict_of_its_run(tmp_path: Path) -> None:
     models = ["faithful", "never-reads-results", "text-caller", "no-tools", "stream-cutter", "seven-of-ten"]
     with Vendor(models=models, seed=1) as vendor:

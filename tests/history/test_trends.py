@@ -83,6 +83,7 @@ def course_of(counts: Sequence[int], n: int) -> list[ModelHistory]:
     return histories(found, first=days[0].isoformat(), last=days[-1].isoformat())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [1, 5, 10])
 @pytest.mark.parametrize("rate", [0.7, 0.9])
 def test_a_model_that_stays_as_it_is_makes_no_news(rate: float, n: int) -> None:
@@ -97,7 +98,7 @@ def test_a_model_that_stays_as_it_is_makes_no_news(rate: float, n: int) -> None:
     assert said <= 0.01 * 20 * 60
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_a_model_of_70_percent_is_unreliable_every_day_and_not_by_turns(n: int) -> None:
     """After its first fortnight, in 20 histories; its single days pass and fail by turns."""

@@ -55,6 +55,7 @@ def test_the_soft_limit_of_descriptors_is_raised(limits: tuple[int, int]) -> Non
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 400
 
 
+@pytest.mark.heavy
 def test_below_a_hard_limit_the_concurrency_is_lowered_and_said() -> None:
     command = [sys.executable, "-m", "toolcert", "probe", "http://127.0.0.1:9/v1", "--concurrency", "400"]
     words = ["sh", "-c", 'ulimit -n 256; exec "$@"', "sh", *command, "--retries", "0"]

@@ -16,7 +16,7 @@ from toolcert.simulate.faults import SeenBy, all_faults
 STRONG = {
     "load.corruption": ("8/0.4", {}),
     "load.crosstalk": ("8/0.4", {}),
-    "load.degrades": ("150", {"for_": 3.0}),
+    "load.degrades": ("400", {"for_": 8.0, "pairs": 16}),
     "load.queueing": ("0.15", {}),
 }
 """Each fault so strong that a few pairs show it, and what the run needs."""
@@ -125,8 +125,8 @@ def test_a_model_that_cannot_call_is_not_blamed_on_load(tmp_path: Path) -> None:
 
 
 def test_the_vendor_never_sees_more_requests_than_the_level(tmp_path: Path) -> None:
-    with Vendor(models=["faithful"], latency=0.02) as vendor:
-        toolcert.load(vendor.url, LoadOptions(at_load=6, pairs=24, output=str(tmp_path)))
+    with Vendor(models=["faithful"], latency=0.1) as vendor:
+        toolcert.load(vendor.url, LoadOptions(at_load=6, pairs=12, output=str(tmp_path)))
         assert vendor.peak == 6
 
 

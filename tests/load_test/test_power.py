@@ -65,6 +65,12 @@ def test_a_decision_is_not_taken_back() -> None:
     assert test.decided
 
 
+def test_tails_by_hand() -> None:
+    assert binomial_tail(7, 7, 0.5) == pytest.approx(1 / 128)
+    assert fisher_tail(4, 4, 0, 4) == pytest.approx(1 / 70)
+
+
+@pytest.mark.heavy
 def test_the_tails_are_those_of_scipy() -> None:
     from scipy import stats
 
@@ -76,6 +82,12 @@ def test_the_tails_are_those_of_scipy() -> None:
         assert fisher_tail(k, n, k_before, n_before) == pytest.approx(wanted, rel=1e-9)
 
 
+def test_equal_times_are_no_news() -> None:
+    assert rank_sum([1.0] * 5, [1.0] * 5) == 1.0
+    assert rank_sum([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]) < 0.02
+
+
+@pytest.mark.heavy
 def test_the_rank_sum_is_that_of_scipy() -> None:
     from scipy import stats
 

@@ -23,7 +23,7 @@ ASKED = {"suite": "quick", "iterations": 1, "at_load": 4, "pairs": 8, "seed": 1}
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> ProbeRun:
     folder = tmp_path_factory.mktemp("runs") / "run"
-    with Vendor(models=["faithful", BROKEN, "text-caller"], latency=0.02) as vendor:
+    with Vendor(models=["faithful", BROKEN, "text-caller"], latency=0.05) as vendor:
         options = ProbeOptions(output=str(folder), **ASKED)  # type: ignore[arg-type]
         return toolcert.probe(vendor.url, options=options)
 
@@ -60,7 +60,7 @@ def test_the_run_can_be_reported_again_and_counts_all_requests(run: ProbeRun) ->
 
 
 def test_a_gate_closes_on_what_load_breaks_unless_it_is_allowed(tmp_path: Path) -> None:
-    with Vendor(models=[BROKEN], latency=0.02) as vendor:
+    with Vendor(models=[BROKEN], latency=0.05) as vendor:
 
         def call(*words: str) -> Result:
             given = [

@@ -61,6 +61,7 @@ async def probed(vendor: Vendor, model: str, code: str) -> Verdict:
     return found.model(model).verdict
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize(
     "fault",
     [

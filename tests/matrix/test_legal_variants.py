@@ -55,7 +55,7 @@ def test_there_are_sixty() -> None:
     assert len(VARIANTS) >= 60
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("model", NAMES)
 def test_a_legal_form_passes_every_probe_in_silence(probed: Probed, model: str) -> None:
     said = {record.case: loud(record) for record in probed.records if record.model == model}
@@ -63,6 +63,7 @@ def test_a_legal_form_passes_every_probe_in_silence(probed: Probed, model: str) 
     assert {case: words for case, words in said.items() if words} == {}
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("model", NAMES)
 def test_a_legal_form_is_valid_in_verify(server: Scripted, tmp_path: Path, model: str) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(1), A_CALL.body])
@@ -79,6 +80,7 @@ def on_the_wire(variant: Variant) -> list[bytes]:
     return [re.sub(rb'"created":1\d{9}', b"", one.body) + repr((one.headers, one.slices)).encode() for one in answers]
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as it is"])
 def test_a_variant_really_writes_its_answers_in_another_way(name: str) -> None:
     assert on_the_wire(VARIANTS[name]) != on_the_wire(VARIANTS["as it is"])

@@ -95,6 +95,7 @@ async def probed(vendor: Vendor, model: str, probe: str) -> Record:
         return await ProbeWork().perform(case, session, lambda _attempt: None)
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("situation", SITUATIONS, ids=[one.name for one in SITUATIONS])
 async def test_a_faithful_vendor_yields_nothing(vendor: Vendor, situation: Situation, mode: Mode) -> None:
@@ -103,6 +104,7 @@ async def test_a_faithful_vendor_yields_nothing(vendor: Vendor, situation: Situa
     assert codes(exchange) == ({"transport.rejected"} if refused else set())
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("fault", SHOWN_BY_ONE_ANSWER, ids=[fault.code for fault in SHOWN_BY_ONE_ANSWER])
 async def test_one_answer_shows_exactly_the_fault(vendor: Vendor, fault: Fault, mode: Mode) -> None:
@@ -113,12 +115,14 @@ async def test_one_answer_shows_exactly_the_fault(vendor: Vendor, fault: Fault, 
     assert folded(findings) == (companions(fault) if touched else set())
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.model for variant in VARIANTS])
 async def test_every_variant_of_a_fault_shows_the_same(vendor: Vendor, variant) -> None:
     for mode in variant.modes:
         assert codes(await answer(vendor, variant.model, variant.situation, mode)) == {variant.code}
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("fault", SHOWN_BY_A_PROBE, ids=[fault.code for fault in SHOWN_BY_A_PROBE])
 async def test_a_probe_shows_exactly_the_fault(fault: Fault) -> None:
     """The vendor serves nothing else: one that takes every model id must not be mistaken for another."""
@@ -129,6 +133,7 @@ async def test_a_probe_shows_exactly_the_fault(fault: Fault) -> None:
     assert folded(record.detail.findings) == companions(fault)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("fault", SHOWN_BY_COMPARING, ids=[fault.code for fault in SHOWN_BY_COMPARING])
 async def test_what_only_a_comparison_shows_leaves_single_answers_clean(
@@ -146,6 +151,7 @@ async def test_what_only_a_comparison_shows_leaves_single_answers_clean(
     assert facts[FAITHFUL] != facts[fault.model]
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("probe", PROBES)
 async def test_a_faithful_vendor_passes_every_probe_without_a_finding(vendor: Vendor, probe: str) -> None:
     record = await probed(vendor, "reasoner" if probe.endswith("reasoning_back") else FAITHFUL, probe)
@@ -153,12 +159,11 @@ async def test_a_faithful_vendor_passes_every_probe_without_a_finding(vendor: Ve
 
 
 async def test_nobody_listens(vendor: Vendor) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    spec = EndpointSpec(name="nobody", base_url=address, retries=0)
-    async with open_endpoint(spec) as session:
-        exchange = await session.ask(Request(body=situations.A_CALL.request("any")))
+    with socket.socket() as held:  # it is nobody else's meanwhile
+        held.bind(("127.0.0.1", 0))
+        spec = EndpointSpec(name="nobody", base_url=f"http://127.0.0.1:{held.getsockname()[1]}/v1", retries=0)
+        async with open_endpoint(spec) as session:
+            exchange = await session.ask(Request(body=situations.A_CALL.request("any")))
     assert codes(exchange) == {"transport.connect"}
 
 

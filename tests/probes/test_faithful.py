@@ -51,6 +51,7 @@ async def test_the_summary_of_a_faithful_model_says_so(vendor: Vendor) -> None:
     assert not probed.summary.nothing_measured
 
 
+@pytest.mark.heavy
 async def test_no_probe_sends_more_requests_than_it_says(vendor: Vendor) -> None:
     probed = await full(vendor, "reasoner")
     over = {

@@ -52,6 +52,7 @@ def with_errors(probed: Probed) -> Iterator[ModelSummary]:
             yield model
 
 
+@pytest.mark.heavy
 def test_a_faithful_model_is_good_and_has_no_exception(probed: Probed) -> None:
     for name in SOUND:
         verdict = probed.model(name).verdict
@@ -119,6 +120,7 @@ def test_what_was_seen_once_is_asked_for_again_and_caps_only_if_it_comes_again()
     assert {0, 1} <= ends
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("suite", ["agent", "full"])
 def test_one_iteration_is_enough_to_hold_a_cut_stream_against_a_vendor(suite: str) -> None:
     with Vendor(models=["stream-cutter"]) as vendor:

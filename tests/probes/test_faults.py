@@ -26,6 +26,7 @@ def vendor() -> Iterator[Vendor]:
         yield running
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.code for fault in FAULTS])
 async def test_the_probe_of_a_fault_names_it(vendor: Vendor, fault: object) -> None:
     model, probe, code = fault.model, fault.probe, fault.code  # type: ignore[attr-defined]  # a simulate.Fault
@@ -40,6 +41,7 @@ async def test_the_probe_of_a_fault_names_it(vendor: Vendor, fault: object) -> N
     assert found.turn < len(record.detail.exchanges)
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize(
     ("model", "probe", "state"),
     [

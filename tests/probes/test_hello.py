@@ -42,6 +42,7 @@ def greeting_of(received: Received) -> str:
     return str(json.loads(received.json["messages"][-1]["content"])["greeting"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("model", "called", "reliable", "word"),
     [

@@ -217,6 +217,7 @@ async def test_a_server_that_breaks_on_a_wrong_id_fails() -> None:
     assert "breaks on a wrong tool_call_id" in record.reason
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("option", ["", ":400", ":words"])
 async def test_an_error_in_place_of_a_call_is_the_servers_fault_and_no_outage(option: str) -> None:
     """The same request works without tools, and with tools where no call is due."""
@@ -248,6 +249,7 @@ async def test_the_longest_tool_name_that_is_taken_is_found(longest: int) -> Non
 _BYTES_OF_128 = size_of(toolbox(128)) >> 10
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kilobytes", [9, 20, 50])
 async def test_a_limit_on_schemas_is_found_by_their_bytes(kilobytes: int) -> None:
     """Also where the number of tools is tried, and within few requests."""

@@ -36,6 +36,7 @@ ONLY_IN_STREAMS = {
 }
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize(("model", "probe", "code"), [(m, *pair) for m, pair in ONLY_IN_STREAMS.items()])
 async def test_a_fault_in_streams_only_is_seen_by_the_twin_only(model: str, probe: str, code: str) -> None:
     with Vendor(models=[model]) as vendor:

@@ -63,6 +63,7 @@ async def test_a_summary_survives_json_and_the_run_log() -> None:
     assert [cause.code for cause in heads.causes] == [cause.code for cause in probed.summary.causes]
 
 
+@pytest.mark.heavy
 async def test_causes_are_grouped_over_models_with_one_request_that_shows_them() -> None:
     models = ["text-caller", "seven-of-ten", "faithful", "json-fencer"]
     with Vendor(models=models) as vendor:

@@ -87,7 +87,7 @@ def test_swapped_results_are_told_from_other_wrong_answers() -> None:
     assert [text for text in said.PAIRS_WRONG if assignment(text, STATIONS) is swapped] == []
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "piece",
     [
@@ -104,7 +104,7 @@ def test_swapped_results_are_told_from_other_wrong_answers() -> None:
 def test_an_endless_answer_is_judged_at_once(piece: str) -> None:
     """No oracle takes time that grows with the square of what a server sends."""
     text = piece * 200_000
-    started = time.monotonic()
+    started = time.process_time()
     for oracle, _, _ in ORACLES.values():
         oracle(text)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

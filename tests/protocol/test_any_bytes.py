@@ -88,6 +88,7 @@ def test_damaged_streams_never_break_the_reader(payload: bytes, data: st.DataObj
     assert_sound(read(bytes(damaged[: data.draw(st.integers(0, len(damaged)))])))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "opening", [b"[", b'{"choices":', b'{"error":', b'{"usage":[', b'{"choices":[{"delta":{"tool_calls":[']
 )
@@ -119,6 +120,7 @@ LIKE_A_CHUNK = st.dictionaries(
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=examples(70), deadline=None)
 @given(st.lists(LIKE_A_CHUNK, max_size=4))
 def test_json_of_any_shape_is_read_as_a_stream(values: list[Any]) -> None:

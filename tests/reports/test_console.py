@@ -145,6 +145,7 @@ def test_without_utf8_every_sign_is_ascii(verify_run: Path) -> None:
     assert "####" in text
 
 
+@pytest.mark.heavy
 def test_piped_sentences_stay_whole(three_vendors: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that they can be searched for."""
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -57,6 +57,7 @@ def test_a_compare_report_satisfies_its_schema(comparison: Comparison) -> None:
     assert report["comparison"]["vendors"][0]["verdict"] in ("different", "degraded", "equivalent", "inconclusive")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("job", report_types())
 def test_schemas_are_valid_and_refuse_other_formats(job: str, real_probe: Any, comparison: Comparison) -> None:
     """A schema that accepts anything would prove nothing."""

@@ -139,6 +139,7 @@ def test_fifty_models_stay_under_a_megabyte() -> None:
     assert len(page.encode()) < MEGABYTE
 
 
+@pytest.mark.heavy
 def test_all_failing_rows_of_two_thousand_are_on_a_page_of_a_megabyte(tmp_path: Path) -> None:
     """With requests of 4 kB each."""
     run = write_verify_run(tmp_path / "run", rows=2000, body_size=4000)
@@ -150,6 +151,7 @@ def test_all_failing_rows_of_two_thousand_are_on_a_page_of_a_megabyte(tmp_path: 
     assert "All of them, each with request and answer." in page
 
 
+@pytest.mark.heavy
 def test_a_run_that_fails_everywhere_stays_under_three_megabytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,7 +60,7 @@ def test_the_locked_dependencies_are_installed() -> None:
     assert (ROOT / "requirements" / "runtime.txt").exists()
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("asked", ["", " --json own.json", " --json=own.json --yes"])
 def test_the_verdict_is_an_output_of_the_step(tmp_path: Path, asked: str) -> None:
     """Read from the JSON report, wherever the user wants it."""

@@ -56,6 +56,7 @@ def test_every_example_has_a_proof() -> None:
     assert set(EXAMPLES) == set(PROOFS)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", PROOFS)
 def test_the_example_works_as_the_file_it_is_said_to_be(path: str, tmp_path: Path) -> None:
     module = path.removeprefix("src/").removesuffix(".py").replace("/", ".")
@@ -71,6 +72,7 @@ example = importlib.import_module({module!r})
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", PROOFS)
 def test_the_example_is_clean(path: str, tmp_path: Path) -> None:
     """It passes the linter and the formatter with the project's own settings."""

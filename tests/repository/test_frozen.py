@@ -260,7 +260,7 @@ def test_why_rows_could_not_be_measured_is_told_by_cause(frozen: Path, tmp_path:
     assert summary(frozen / "verify/server-died", tmp_path)["not_measured_by"] == {"connect": 5, "reset": 3}
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["plain-faithful", "plain-args.schema.required", "streamed-faithful", "keep-raw"])
 def test_raw_answers_are_judged_again(name: str, frozen: Path, tmp_path: Path) -> None:
     run("verify", "--from", frozen / "verify" / name, "--json", tmp_path / "again.json", cwd=tmp_path)
@@ -307,7 +307,7 @@ def questions(dataset: Path) -> Iterator[tuple[int, Any]]:
             yield number, json.loads(line)["messages"]
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["interrupted", "killed"])
 def test_an_unfinished_probe_run_is_gone_on_with(name: str, copy: Path, vendor: Scripted) -> None:
     folder = copy / "probe" / name
@@ -326,6 +326,7 @@ def test_an_unfinished_probe_run_is_gone_on_with(name: str, copy: Path, vendor: 
     assert (told["interrupted"], told["finished_at"] is None) == (False, False)
 
 
+@pytest.mark.heavy
 def test_rows_that_were_set_aside_are_taken_up_again(copy: Path, vendor: Scripted) -> None:
     """The dataset in full again: 8 rows lie in superseded.jsonl, 6 in the log, and none is asked."""
     aside = Counter(record["model"] for record in lines(copy / "verify/superseded/superseded.jsonl"))
@@ -396,6 +397,7 @@ def test_results_of_the_door_of_vendor_verifier_are_read(frozen: Path, tmp_path:
     assert again == json.loads((frozen / "vendor-verifier/comparison.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.heavy
 def test_the_door_of_vendor_verifier_goes_on_with_its_results(copy: Path, vendor: Scripted) -> None:
     """Of the model's 14 answers none is asked again; the line that is not JSON was a failure in 0.1."""
     words = ("requests.jsonl", "--model", "faithful", "--base-url", VENDOR, "--incremental")
@@ -407,6 +409,7 @@ def test_the_door_of_vendor_verifier_goes_on_with_its_results(copy: Path, vendor
     assert (told["finish_tool_calls"], told["successful_tool_call_count"]) == (13, 13)
 
 
+@pytest.mark.heavy
 def test_the_run_of_the_door_of_llm_tool_calling_tester_is_read(frozen: Path) -> None:
     (folder,) = (frozen / "llm-tool-calling-tester/runs").iterdir()
     outcomes = Counter(record["outcome"] for record in lines(folder / "records.jsonl"))
@@ -483,6 +486,7 @@ def test_a_run_is_added_to_a_history_of_before(copy: Path) -> None:
     assert (days["2026-06-05"], days["2026-06-06"]) == (18, 40)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("job", "name"), [("probe", "probe/agent"), ("verify", "verify/plain-args.schema.required")])
 def test_reports_say_what_those_of_before_said(job: str, name: str, frozen: Path, tmp_path: Path) -> None:
     """The columns of before are in the CSV with the same counts, the same cases in JUnit, the same fields in JSON."""

@@ -102,10 +102,12 @@ def test_ci_names_the_folder_beside_the_project_where_there_is_one(suite: Path) 
     assert said() == f"check [{place}]\ntest [{place}]\npythons [{place}]\n"
 
 
+@pytest.mark.heavy
 def test_a_test_that_needs_a_heavy_part_is_heavy_itself(suite: Path) -> None:
     assert "1 deselected" in run(suite, "-m", "not heavy").stdout
 
 
+@pytest.mark.heavy
 def test_an_unknown_part_is_a_mistake_of_the_test(suite: Path) -> None:
     (suite / "tests" / "test_suite.py").write_text(SUITE.replace("axe", "axes"))
     done = run(suite)

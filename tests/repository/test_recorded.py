@@ -40,6 +40,7 @@ def test_the_recorded_verdicts_by_both_rules(
     assert Counter(code for row in rows for code in row["findings"]) == OF_REQUESTS | findings
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("run", files.RUNS)
 def test_judging_the_facts_gives_the_verdict_of_every_text(run: str, recorded: Path) -> None:
     """Digests stand for names and values, so a parameter that is missing in a text is missing here."""

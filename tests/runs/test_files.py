@@ -31,7 +31,7 @@ def test_the_reader_of_a_named_pipe_gets_the_content_and_the_pipe_stays(tmp_path
     reader = Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
     write_whole(pipe, [b"new ", b"content\n"])
-    reader.join(timeout=5)
+    reader.join(timeout=60)
     assert read == [NEW]
     assert pipe.is_fifo()
 

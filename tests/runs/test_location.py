@@ -141,7 +141,7 @@ def test_marks_of_several_writers_survive_each_other_and_a_kill(tmp_path: Path) 
     writers[0].stdout.readline()  # they are at work
     writers[0].kill()
     writers[1].kill()
-    said = {word for one in writers for word in one.communicate(timeout=60)[0].split()}
+    said = {word for one in writers for word in one.communicate(timeout=180)[0].split()}
     said.discard("0-0")
     kept = {mark.case for mark in read_marks(path)}
     assert said <= kept

@@ -60,6 +60,7 @@ def test_what_is_no_shard_is_refused_with_an_example(text: str) -> None:
         Shard.parse(text)
 
 
+@pytest.mark.heavy
 def test_the_shards_of_a_dataset_have_each_row_once_and_plan_their_own(tmp_path: Path, vendor: Vendor) -> None:
     # Rows that ask the same, and a line that cannot be asked, are dealt as well.
     dataset = write_rows(tmp_path / "d.jsonl", [*map(row, range(20)), row(3), row(3), "not json", "not json"])

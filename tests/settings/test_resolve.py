@@ -76,6 +76,7 @@ def shown(value: Any) -> Any:
     return value.reveal() if isinstance(value, Secret) else value
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("sources", [RANK[i:] for i in range(4)], ids=lambda sources: f"{sources[0]} wins")
 @pytest.mark.parametrize("name", OPTIONS)
 def test_precedence(name: str, sources: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,6 +102,7 @@ def test_precedence(name: str, sources: tuple[str, ...], tmp_path: Path, monkeyp
     assert shown(resolved.value) == expected[winner]
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_keyword_argument_is_a_flag(name: str, tmp_path: Path) -> None:
     option = OPTIONS[name]

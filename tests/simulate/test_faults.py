@@ -52,6 +52,7 @@ def comparable(payload: bytes, model: str) -> bytes:
     return re.sub(r'"created":\d+', '"created":0', text).encode()
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("one", FAULTS, ids=[one.code for one in FAULTS])
 def test_the_fault_changes_the_answer_in_its_modes_and_only_there(vendor: Vendor, one) -> None:
     for mode in Mode:

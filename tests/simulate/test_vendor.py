@@ -80,7 +80,7 @@ def test_a_rate_limit_says_when_to_come_back() -> None:
 
 
 def test_more_at_once_than_the_capacity_is_overload() -> None:
-    with Vendor(models=["faithful"], latency=0.2, capacity=2) as vendor:
+    with Vendor(models=["faithful"], latency=1.0, capacity=2) as vendor:
         statuses: list[int] = []
         threads = [threading.Thread(target=lambda: statuses.append(chat(vendor.url, BODY).status)) for _ in range(5)]
         for thread in threads:
@@ -143,7 +143,7 @@ def test_a_port_in_use_is_a_usage_error() -> None:
 
 
 def test_fifty_connections_at_once() -> None:
-    with Vendor(models=["faithful"], latency=0.1) as vendor:
+    with Vendor(models=["faithful"], latency=1.0) as vendor:
         statuses: list[int] = []
         body = {"model": "faithful", "messages": [user("Hi")]}
         threads = [threading.Thread(target=lambda: statuses.append(chat(vendor.url, body).status)) for _ in range(50)]

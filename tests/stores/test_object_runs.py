@@ -18,6 +18,7 @@ import obstore
 import pytest
 import zstandard
 
+from support.patience import PATIENCE, hurry, until
 from support.rows import row, write_rows
 from support.s3_server import BUCKET, KEYS, Door
 from support.verifying import records, run, timeless
@@ -48,7 +49,7 @@ def words(dataset: str, vendor: Vendor, url: str, *more: str) -> list[str]:
 
 
 def finished(command: list[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def lines_in(url: str) -> int:
@@ -62,11 +63,8 @@ def lines_in(url: str) -> int:
 def started(command: list[str], url: str, lines: int, stderr: IO[str] | int = subprocess.PIPE) -> Process:
     """The command, once so many lines are in the store."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
-    end = time.monotonic() + 60
-    while lines_in(url) < lines:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: lines_in(url) >= lines or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
     return process
 
 
@@ -82,10 +80,11 @@ def test_a_run_killed_in_the_middle_is_resumed_on_another_machine(
     dataset: str, url: str, other_machine: dict[str, str], tmp_path: Path
 ) -> None:
     """Each row stands exactly once, and the summary equals that of a run that nobody killed."""
-    with Vendor(models=["faithful"], latency=0.2) as vendor:
+    with Vendor(models=["faithful"], latency=0.5) as vendor:
         process = started(words(dataset, vendor, url), url, ROWS // 10)
         process.kill()
         process.communicate()
+        hurry(vendor)
         kept, before = lines_in(url), len(vendor.requests)
         assert ROWS // 10 <= kept < ROWS
         refused = finished(words(dataset, vendor, url), other_machine)
@@ -105,10 +104,11 @@ def test_a_run_killed_in_the_middle_is_resumed_on_another_machine(
 
 
 def test_a_run_killed_in_the_middle_goes_on_at_once_on_its_own_machine(dataset: str, url: str) -> None:
-    with Vendor(models=["faithful"], latency=0.2) as vendor:
+    with Vendor(models=["faithful"], latency=0.5) as vendor:
         process = started(words(dataset, vendor, url), url, 10)
         process.kill()
         process.communicate()
+        hurry(vendor)
         done = finished(words(dataset, vendor, url))
         assert done.returncode == 0, done.stderr
         asked = len(vendor.requests)
@@ -120,10 +120,10 @@ def test_a_run_killed_in_the_middle_goes_on_at_once_on_its_own_machine(dataset: 
 def test_an_interrupted_run_is_uploaded_before_it_exits(
     number: signal.Signals, dataset: str, url: str, other_machine: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Vendor(models=["faithful"], latency=0.2) as vendor:
+    with Vendor(models=["faithful"], latency=0.5) as vendor:
         process = started(words(dataset, vendor, url), url, 10)
         process.send_signal(number)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE)
         answered = len(vendor.requests)
     assert process.returncode == 130
     assert f"what was measured is in {url}. Run again with this --output" in told
@@ -139,16 +139,16 @@ def test_a_store_out_of_reach_delays_nothing_and_gets_all_later(
     dataset: str, url: str, door: Door, tmp_path: Path
 ) -> None:
     said = tmp_path / "stderr"
-    with Vendor(models=["faithful"], latency=0.2) as vendor, said.open("w") as stderr:
+    with Vendor(models=["faithful"], latency=0.5) as vendor, said.open("w") as stderr:
         process = started(words(dataset, vendor, url), url, 10, stderr)
         door.close()
         before = len(vendor.requests)
-        while "Warning" not in said.read_text():
-            assert process.poll() is None, said.read_text()
-            time.sleep(0.05)
-        assert len(vendor.requests) > before, "the run goes on"
+        until(lambda: "Warning" in said.read_text() or process.poll() is not None)
+        assert process.poll() is None, said.read_text()
+        until(lambda: len(vendor.requests) > before, "the run goes on")
         door.open()
-        process.communicate(timeout=120)
+        hurry(vendor)
+        process.communicate(timeout=PATIENCE)
     told = said.read_text()
     assert process.returncode == 0, told
     assert re.search(rf"Warning: {url}: \S+ does not answer\. The run goes on in \S+ and is uploaded later\.", told)
@@ -159,16 +159,14 @@ def test_a_store_that_never_comes_back_ends_with_an_error_that_names_the_mirror(
     dataset: str, url: str, door: Door, tmp_path: Path
 ) -> None:
     said = tmp_path / "stderr"
-    with Vendor(models=["faithful"], latency=0.2) as vendor, said.open("w") as stderr:
+    with Vendor(models=["faithful"], latency=0.5) as vendor, said.open("w") as stderr:
         process = started(words(dataset, vendor, url), url, 1, stderr)
         door.close()
-        while len(vendor.requests) < ROWS:
-            time.sleep(0.05)
-        while "Ctrl-C ends the wait" not in said.read_text():
-            assert process.poll() is None, said.read_text()
-            time.sleep(0.05)
+        hurry(vendor)
+        until(lambda: len(vendor.requests) >= ROWS)
+        until(lambda: "Ctrl-C ends the wait" in said.read_text() or process.poll() is not None)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         told = said.read_text()
         assert process.returncode == 2, told
         found = re.search(
@@ -184,13 +182,14 @@ def test_a_store_that_never_comes_back_ends_with_an_error_that_names_the_mirror(
 
 
 def test_a_writer_that_lost_its_lease_stops_its_run(dataset: str, url: str, other_machine: dict[str, str]) -> None:
-    with Vendor(models=["faithful"], latency=0.2) as vendor:
+    with Vendor(models=["faithful"], latency=0.5) as vendor:
         process = started(words(dataset, vendor, url), url, 10)
         process.send_signal(signal.SIGSTOP)  # a machine that sleeps
         age_lease(url)
+        hurry(vendor)
         done = finished(words(dataset, vendor, url), other_machine)
         process.send_signal(signal.SIGCONT)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert process.returncode == 2, told
     assert f"Error: another toolcert has taken over {url}" in told
@@ -290,11 +289,12 @@ def test_a_folder_of_runs_is_not_taken_for_a_run(dataset: str, url: str) -> None
 
 
 def test_a_run_that_is_written_elsewhere_is_listed_as_running(dataset: str, url: str, tmp_path: Path) -> None:
-    with Vendor(models=["faithful"], latency=0.2) as vendor, pytest.MonkeyPatch.context() as patch:
+    with Vendor(models=["faithful"], latency=0.5) as vendor, pytest.MonkeyPatch.context() as patch:
         process = started(words(dataset, vendor, f"{url}/x"), f"{url}/x", 10)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
         assert [entry.state for entry in list_runs(url)] == [RunState.RUNNING]
-        process.communicate(timeout=60)
+        hurry(vendor)
+        process.communicate(timeout=PATIENCE)
         assert [entry.state for entry in list_runs(url)] == [RunState.FINISHED]
 
 

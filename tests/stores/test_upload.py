@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from support.patience import until
 from support.s3_server import Door
 from toolcert.core.errors import InputError, OutputError, ToolcertWarning
 from toolcert.stores import lease as leases
@@ -61,13 +62,6 @@ def read(url: str) -> bytes:
     return log.read_bytes() if log.exists() else b""
 
 
-def wait_until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def age(url: str, seconds: float = 60) -> None:
     """Let the lease at a URL be as old as that of a writer that died a minute ago."""
     store = ObjectStore(parse_url(url))
@@ -109,9 +103,9 @@ def test_what_is_written_is_in_the_store_at_the_end(url: str, machine: Callable[
 def test_readers_see_whole_lines_while_it_grows(url: str, machine: Callable[[str], None]) -> None:
     upload = begin(url, b"one\ntw")
     machine("elsewhere")
-    wait_until(lambda: read(url) == b"one\n")
+    until(lambda: read(url) == b"one\n")
     append(upload, b"o\nthree\n")
-    wait_until(lambda: read(url) == b"one\ntwo\nthree\n")
+    until(lambda: read(url) == b"one\ntwo\nthree\n")
     upload.finish()
 
 
@@ -151,15 +145,15 @@ def test_a_lease_that_is_not_renewed_is_taken_over_and_the_zombie_is_fenced(
     url: str, machine: Callable[[str], None]
 ) -> None:
     zombie = begin(url, b"one\n")
-    wait_until(lambda: zombie._log.content.size == 4)
+    until(lambda: zombie._log.content.size == 4)
     with zombie._lease._one_at_a_time:  # its heart stands still, as that of a machine that sleeps
         age(url)
         machine("elsewhere")
         heir = begin(url)
         append(zombie, b"zombie\n")
         append(heir, b"heir\n")
-        wait_until(lambda: zombie._log.content.size == 11)
-    wait_until(lambda: zombie._error)
+        until(lambda: zombie._log.content.size == 11)
+    until(lambda: zombie._error)
     with pytest.raises(OutputError, match="another toolcert has taken over"):
         zombie.check()
     sent = zombie._log.number
@@ -185,7 +179,7 @@ def test_a_lease_that_only_looks_old_is_not_taken(url: str, machine: Callable[[s
         )
 
     first._lease.renew = beat_with_a_wrong_clock  # type: ignore[method-assign,assignment]
-    wait_until(lambda: lease_at(url).beat < time.time() - 500)
+    until(lambda: lease_at(url).beat < time.time() - 500)
     machine("elsewhere")
     with pytest.raises(OutputError, match="is writing to"):
         Upload(url, LOG).start()
@@ -195,7 +189,7 @@ def test_a_lease_that_only_looks_old_is_not_taken(url: str, machine: Callable[[s
 
 def test_a_lease_of_tomorrow_whose_holder_is_silent_is_taken_over(url: str, machine: Callable[[str], None]) -> None:
     first = begin(url, b"one\n")
-    wait_until(lambda: first._log.content.size == 4)
+    until(lambda: first._log.content.size == 4)
     die(first)
     age(url, -86_400)
     machine("elsewhere")
@@ -205,7 +199,7 @@ def test_a_lease_of_tomorrow_whose_holder_is_silent_is_taken_over(url: str, mach
 
 def test_a_writer_that_died_here_is_continued_at_once_with_what_it_had_not_sent(url: str) -> None:
     first = begin(url, b"one\n")
-    wait_until(lambda: first._log.content.size == 4)
+    until(lambda: first._log.content.size == 4)
     die(first)
     append(first, b"two\n")
     second = begin(url, b"three\n")
@@ -215,7 +209,7 @@ def test_a_writer_that_died_here_is_continued_at_once_with_what_it_had_not_sent(
 
 def test_elsewhere_a_dead_writer_is_continued_with_what_it_had_sent(url: str, machine: Callable[[str], None]) -> None:
     first = begin(url, b"one\n")
-    wait_until(lambda: first._log.content.size == 4)
+    until(lambda: first._log.content.size == 4)
     die(first)
     append(first, b"two\n")
     age(url)
@@ -229,14 +223,14 @@ def test_elsewhere_a_dead_writer_is_continued_with_what_it_had_sent(url: str, ma
 
 def test_a_log_that_is_replaced_is_sent_anew_and_never_seen_by_halves(url: str, machine: Callable[[str], None]) -> None:
     upload = begin(url, b"one\ntwo\n")
-    wait_until(lambda: upload._log.content.size == 8)
+    until(lambda: upload._log.content.size == 8)
     draft = upload.folder / ".draft"
     draft.write_bytes(b"1: one\n2: two\n")
     draft.replace(upload.folder / LOG)
     append(upload, b"3: three\n")
     machine("elsewhere")
     seen = {read(url)}
-    wait_until(lambda: seen.add(read(url)) or b"1: one\n2: two\n3: three\n" in seen)
+    until(lambda: seen.add(read(url)) or b"1: one\n2: two\n3: three\n" in seen)
     upload.finish()
     assert seen == {b"one\ntwo\n", b"1: one\n2: two\n3: three\n"}
     store = ObjectStore(parse_url(url))
@@ -247,7 +241,7 @@ def test_a_finished_log_of_many_parts_becomes_one_of_few(url: str, monkeypatch: 
     monkeypatch.setattr(uploads, "_MANY_PARTS", 3)
     monkeypatch.setattr(uploads, "PART_BYTES", 4)
     upload = begin(url, b"".join(b"%03d\n" % number for number in range(50)))
-    wait_until(lambda: upload._log.number == 50)
+    until(lambda: upload._log.number == 50)
     upload.finish()
     store = ObjectStore(parse_url(url))
     assert len(store.entries(f"{lease_at(url).series[0].name}/log")) == 1
@@ -280,13 +274,13 @@ def test_a_store_out_of_reach_is_told_and_served_later(url: str, door: Door, mac
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ToolcertWarning)
         upload = begin(url, b"one\n")
-        wait_until(lambda: upload._log.content.size == 4)
+        until(lambda: upload._log.content.size == 4)
         door.close()
         append(upload, b"two\n")
-        wait_until(lambda: upload._fault)
+        until(lambda: upload._fault)
         upload.check()  # the run goes on
         door.open()
-        wait_until(lambda: upload._fault is None)
+        until(lambda: upload._fault is None)
         upload.finish()
     machine("elsewhere")
     assert read(url) == b"one\ntwo\n"
@@ -322,7 +316,7 @@ def test_the_wait_for_a_silent_store_can_be_ended(url: str, door: Door) -> None:
     begun = time.monotonic()
     with pytest.raises(OutputError, match="bytes of the run are not in"):
         upload.finish()
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
 
 
 def test_a_place_where_nothing_was_written_stays_empty(url: str) -> None:
@@ -406,19 +400,16 @@ def test_the_lease_is_renewed_while_a_long_log_is_fetched(
     url: str, machine: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(url, b"one\n").finish()
-    beats = []
+    beats: set[float] = set()
 
     def fetch_slowly(*given: Any, **named: Any) -> Any:
-        begun = time.monotonic()
-        while time.monotonic() < begun + 1:
-            beats.append(lease_at(url).beat)
-            time.sleep(0.1)
+        until(lambda: beats.add(lease_at(url).beat) or len(beats) > 2, "the lease is renewed")
         return fetch(*given, **named)
 
     monkeypatch.setattr(uploads, "fetch", fetch_slowly)
     machine("elsewhere")
     begin(url).finish()
-    assert len(set(beats)) > 2
+    assert len(beats) > 2
 
 
 def test_what_was_noted_beside_a_run_outlives_the_run_in_the_store(url: str) -> None:

@@ -85,6 +85,12 @@ async def serving(script: Script, tls: ssl.SSLContext | None = None) -> AsyncIte
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def arrivals() -> None:
+    """Let the loop turn often enough for what was sent to arrive, however late its timers are."""
+    for _ in range(10):
+        await asyncio.sleep(0.01)
+
+
 def always(answer: bytes) -> Script:
     """Answer every request with the same bytes, and keep the connection."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 import urllib.error
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from support.patience import PATIENCE, free_port
+
 MASTER_KEY = "sk-proxy-master-0123456789"
 _QUIET = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -22,8 +23,6 @@ _QUIET = {
     "LITELLM_TELEMETRY": "False",
     "NO_PROXY": "*",
 }
-_PATIENCE = 120.0
-"""Seconds; it starts in ten on an idle machine."""
 
 
 @contextmanager
@@ -40,7 +39,7 @@ def litellm_proxy(
     }
     file = folder / "litellm.yaml"
     file.write_text(json.dumps(config))  # JSON is YAML
-    port = _free_port()
+    port = free_port()
     command = [python.with_name("litellm"), "--config", file, "--host", "127.0.0.1", "--port", str(port)]
     with (folder / "litellm.log").open("w") as log:
         server = subprocess.Popen(
@@ -56,18 +55,11 @@ def litellm_proxy(
             yield url
         finally:
             server.terminate()
-            server.wait(timeout=20)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+            server.wait(timeout=PATIENCE)
 
 
 def _wait_until_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
             raise RuntimeError(f"the proxy ended with {server.returncode}:\n{log.read_text()[-2000:]}")
@@ -77,4 +69,4 @@ def _wait_until_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> N
                     return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
-    raise TimeoutError(f"the proxy was not ready within {_PATIENCE:.0f} s:\n{log.read_text()[-2000:]}")
+    raise TimeoutError(f"the proxy was not ready within {PATIENCE:.0f} s:\n{log.read_text()[-2000:]}")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from support.patience import PATIENCE, free_port, until
 
 
 class LlMock:
@@ -41,27 +41,22 @@ class LlMock:
 
 @contextmanager
 def llmock_server() -> Iterator[LlMock]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     program = Path(sys.executable).with_name("llmock")
     command = [str(program), "serve", "--port", str(port), "--log-level", "error"]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         mock = LlMock(f"http://127.0.0.1:{port}")
-        _wait(mock)
+        until(lambda: _answers(mock), "llmock starts")
         yield mock
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=PATIENCE)
 
 
-def _wait(mock: LlMock) -> None:
-    for _ in range(150):
-        try:
-            mock.verdict()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise TimeoutError("llmock was not ready within 30 s")
+def _answers(mock: LlMock) -> bool:
+    try:
+        mock.verdict()
+    except OSError:
+        return False
+    return True

@@ -6,20 +6,15 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from support.patience import free_port, until
+
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIATESTID0123456789", "AWS_SECRET_ACCESS_KEY": "a-secret-that-nobody-may-see"}
 BUCKET = "toolcert-tests"
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @contextmanager
@@ -39,12 +34,14 @@ def s3_server(log: Path) -> Iterator[int]:
 
 def _make_bucket(port: int) -> None:
     request = urllib.request.Request(f"http://127.0.0.1:{port}/{BUCKET}", method="PUT")
-    for _ in range(600):
+
+    def made() -> bool:
         with suppress(OSError):
             urllib.request.urlopen(request, timeout=5).close()
-            return
-        time.sleep(0.1)
-    raise AssertionError("the S3 server did not start")
+            return True
+        return False
+
+    until(made, "the S3 server starts")
 
 
 class Door:

@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from support.patience import PATIENCE
+
 
 def program(*words: str) -> list[str]:
     return [sys.executable, "-m", "toolcert", *words]
@@ -25,7 +27,7 @@ def run(*words: str, cwd: Path | None = None, **variables: str) -> subprocess.Co
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -37,7 +39,7 @@ def run_at_terminal(*words: str, answer: str, cwd: Path | None = None, **variabl
         program(*words), cwd=cwd, env=_environment(variables), stdin=theirs, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
-    shown, answered, until = b"", False, time.monotonic() + 60
+    shown, answered, until = b"", False, time.monotonic() + PATIENCE
     try:
         while time.monotonic() < until:
             if not select.select([ours], [], [], 0.1)[0]:
@@ -51,7 +53,7 @@ def run_at_terminal(*words: str, answer: str, cwd: Path | None = None, **variabl
             if not answered and b"[y/N]" in shown:
                 os.write(ours, f"{answer}\n".encode())
                 answered = True
-        return process.wait(10), " ".join(shown.decode().split())
+        return process.wait(PATIENCE), " ".join(shown.decode().split())
     finally:
         process.kill()
         os.close(ours)

@@ -102,7 +102,7 @@ def blocks_of(size: int, block: bytes = b"a" * (1 << 20)) -> list[bytes]:
     return [block] * (size // len(block))
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy
 @pytest.mark.parametrize("packed", ["gzip", "zstd"])
 def test_a_packed_line_without_end_is_refused_with_a_sentence(packed: str, tmp_path: Path) -> None:
     """The archive is small, and refused before it is unpacked."""

@@ -31,7 +31,7 @@ def test_thirty_percent_faults_at_concurrency_64(tmp_path: Path) -> None:
     with HostileVendor(at_random(0.3)) as vendor:
         summary = run(dataset, vendor.url, tmp_path / "run", endpoint=FAST).summary
         assert set(vendor.faults) == set(FAULTS)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 120
     done = records(tmp_path / "run")
     assert [index_of(one) for one in done] == list(range(1, 401))
     outcomes = Counter(one.outcome for one in done)
@@ -82,8 +82,9 @@ def test_a_fault_that_passes_is_retried_and_said_to_be(tmp_path: Path) -> None:
 def test_the_time_of_a_row_is_that_of_its_last_attempt(tmp_path: Path) -> None:
     """Waiting and failed attempts are not the model's time."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])
+    patient = {"timeouts": Timeouts(connect=10.0, read=1.0, between_chunks=1.0, total=10.0)}
     with HostileVendor(lambda number: "stall" if number == 1 else None) as vendor:
-        run(dataset, vendor.url, tmp_path / "run", endpoint=FAST)
+        run(dataset, vendor.url, tmp_path / "run", endpoint=FAST | patient)
     (record,) = records(tmp_path / "run")
     assert record.row.attempts == 2
-    assert record.row.seconds < 0.4
+    assert record.row.seconds < 1.0

@@ -6,11 +6,11 @@ import json
 import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from support.patience import PATIENCE, hurry, until
 from support.rows import row, write_rows
 from support.verifying import run, timeless
 from toolcert.simulate import Vendor
@@ -34,11 +34,8 @@ def reported_questions(log: Path) -> set[str]:
 def run_until(words: list[str], log: Path, lines: int) -> None:
     """Start the command and kill it once so many records are reported."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while whole_lines(log) < lines:
-        assert process.poll() is None, "it ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: whole_lines(log) >= lines or process.poll() is not None)
+    assert process.poll() is None, "it ended before it could be killed"
     process.kill()
     process.wait()
 
@@ -48,14 +45,15 @@ def test_killed_three_times_at_random(tmp_path: Path) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(ROWS)])
     chance = random.Random(7)
     log = tmp_path / "run/records.jsonl"
-    with Vendor(models=["faithful"], latency=0.01) as vendor:
+    with Vendor(models=["faithful"], latency=0.1) as vendor:
         options = ["--base-url", vendor.url, "-m", "faithful", "-c", str(CONCURRENCY), "-q"]
         words = [sys.executable, "-m", "toolcert", "verify", dataset, "-o", str(tmp_path / "run"), *options]
         deaths: list[tuple[int, set[str]]] = []
         for part in (1, 2, 3):
             run_until(words, log, part * ROWS // 5 + chance.randrange(ROWS // 10))
             deaths.append((len(vendor.requests), reported_questions(log)))
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        hurry(vendor)
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
         asked = [entry.body["messages"][-1]["content"] for entry in vendor.requests]
         whole = run(dataset, vendor.url, tmp_path / "undisturbed").summary
     lines = [json.loads(line) for line in log.read_bytes().splitlines()]

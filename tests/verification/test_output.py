@@ -37,11 +37,12 @@ def command(dataset: str, url: str, output: Path) -> list[str]:
     return [sys.executable, "-m", "toolcert", "verify", dataset, *options]
 
 
+@pytest.mark.heavy
 def test_a_disk_that_fills_up_ends_the_run_with_a_whole_log(tmp_path: Path, vendor: Vendor) -> None:
     """And the run goes on from there once there is room."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(200)])
     words = command(dataset, vendor.url, tmp_path / "run")
-    ended = subprocess.run(words, check=False, capture_output=True, text=True, preexec_fn=limited, timeout=60)
+    ended = subprocess.run(words, check=False, capture_output=True, text=True, preexec_fn=limited, timeout=180)
     assert ended.returncode == ExitCode.USAGE
     assert "cannot write" in ended.stderr
     assert "Traceback" not in ended.stderr

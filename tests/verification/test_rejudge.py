@@ -24,6 +24,7 @@ def changes(found: Rejudgement) -> list[tuple[int, bool | None, bool | None]]:
     return [(change.row, change.before, change.after) for change in found.differences]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "older", "ours"),
     [("official-run1", (449, 4), (452, 1)), ("official-run2", (447, 4), (450, 1)), ("vendor-a", (434, 1), (434, 0))],

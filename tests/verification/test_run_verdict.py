@@ -64,6 +64,7 @@ def test_a_server_that_dies_is_undecided_grey_and_exit_3_under_any_gate(tmp_path
     assert 'name="verdict"' in call("report", done.folder, "--junit", "-").stdout
 
 
+@pytest.mark.heavy
 def test_a_faithful_vendor_passes_and_is_certified_by_enough_rows(tmp_path: Path, vendor: Vendor) -> None:
     few = run(rows(tmp_path, 8), vendor.url, tmp_path / "few")
     assert few.summary.headline == (

@@ -95,7 +95,7 @@ class Client:
         self.cookie = ""
 
     def ask(self, path: str, *, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie:
             given["Cookie"] = self.cookie
@@ -171,6 +171,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
 
     def open_page(viewer: Viewer, path: str = "", *, width: int = 1280, **context: Any) -> Page:
         page = browser.new_context(viewport={"width": width, "height": 900}, **context).new_page()
+        page.set_default_timeout(120_000)
         visits.append(Visit(page, viewer.address))
         page.goto(viewer.first_address)
         if path:

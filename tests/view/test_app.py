@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
+from support.patience import until
 from toolcert.runs.marks import MARKS, read_marks
 from toolcert.view.case_index import CaseIndex
 from toolcert.view.viewer import Viewer
@@ -23,13 +23,12 @@ RUN = "/api/runs/c41e88d0"
 
 def read(client: Client, path: str = RUN) -> Any:
     """The run once its certificate is made and its log is searchable."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        told = client.ask(path).json
-        if told["card"] and told["index"]["searchable"] == told["size"]:
-            return told
-        time.sleep(0.05)
-    raise AssertionError(told)
+
+    def told() -> Any:
+        found = client.ask(path).json
+        return found if found["card"] and found["index"]["searchable"] == found["size"] else None
+
+    return until(told)
 
 
 @pytest.fixture
@@ -222,13 +221,12 @@ def test_a_run_that_we_fail_to_read_does_not_keep_others_from_being_read(
 
     monkeypatch.setattr(CaseIndex, "grow", fails)
     client = Client(viewed(tmp_path / "runs")).let_in()
-    for _ in range(100):
-        told = {Path(run["folder"]).name: run for run in client.ask("/api/runs").json["runs"]}
-        if told["good"]["word"] and told["bad"]["headline"]:
-            break
-        time.sleep(0.05)
-    assert told["good"]["word"]
-    assert "LookupError: a bug of ours" in told["bad"]["headline"]
+
+    def told() -> Any:
+        found = {Path(run["folder"]).name: run for run in client.ask("/api/runs").json["runs"]}
+        return found if found["good"]["word"] and found["bad"]["headline"] else None
+
+    assert "LookupError: a bug of ours" in until(told)["bad"]["headline"]
 
 
 def test_a_case_with_hostile_text_comes_as_ascii(viewed: Callable[..., Viewer], hostile_run: Path) -> None:

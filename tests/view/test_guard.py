@@ -122,7 +122,7 @@ def test_whatever_a_stranger_sends_writes_nothing_to_the_terminal(
     viewed: Callable[..., Viewer], small_run: Path, caplog: pytest.LogCaptureFixture, sent: bytes
 ) -> None:
     client = Client(viewed(small_run))
-    with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=60) as connection:
         connection.sendall(sent.replace(b"PORT", str(client.port).encode()).replace(b"TOKEN", client.token.encode()))
         answer = connection.recv(4000)
     assert answer.startswith((b"HTTP/1.0 400", b"HTTP/1.1 400", b"HTTP/1.1 303"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from reports.verify_samples import write_verify_run
 from stores.conftest import door, s3_port  # noqa: F401 - fixtures
+from support.patience import until
 from support.s3_server import BUCKET, Door
 from toolcert.core.errors import InputError
 from toolcert.stores.object_store import ObjectStore
@@ -51,12 +51,7 @@ def test_a_run_that_comes_later_appears(
     copied(small_run, f"{url}/one")
     client = Client(viewed(url)).let_in()
     copied(write_verify_run(tmp_path / "two", rows=5), f"{url}/two")
-    until = time.monotonic() + 15
-    while time.monotonic() < until:
-        if len(client.ask("/api/runs").json["runs"]) == 2:
-            return
-        time.sleep(0.1)
-    pytest.fail("the second run does not appear")
+    until(lambda: len(client.ask("/api/runs").json["runs"]) == 2, "the second run appears")
 
 
 def test_an_address_without_runs_is_refused(door: Door) -> None:  # noqa: F811 - the fixture

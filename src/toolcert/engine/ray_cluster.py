@@ -22,7 +22,7 @@ from toolcert.runs.provenance import without_secrets
 from toolcert.version import __version__
 
 CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 15.0
+ANSWER_SECONDS = 45.0
 """Ray itself waits for minutes where something else listens."""
 START_SECONDS = 90.0
 MOST_FAILURES = 3
