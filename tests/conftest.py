@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +27,8 @@ TERMINAL_VARIABLES = {"COLUMNS", "LINES"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, also by the programs that tests start
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     parts.missing("material")  # a folder that is named and not there ends the run before it begins
     if config.option.markexpr == "not heavy" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("brief")

@@ -93,6 +93,7 @@ def told(folder: Path) -> list[Any]:
         detail = msgspec.to_builtins(one.detail)
         for exchange in detail.get("exchanges", ()):
             exchange.pop("attempts"), exchange.pop("headers", None), exchange.pop("payload", None)
+            exchange["arrivals"] = "arrivals" in exchange
         shown.append((one.case, one.outcome, one.reason, one.codes, one.skip, facts, detail))
     return shown
 
