@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import time
@@ -18,7 +17,16 @@ from toolcert.api.probe import ProbeRun
 from toolcert.core.exchanges import Exchange
 from toolcert.core.records import Record
 from toolcert.core.replies import Reply
-from toolcert.history.csv_import import PARTIAL, REGISTRY_FILE, RESULTS_FILE, SUMMARY_FILE, import_csv
+from toolcert.history.csv_import import (
+    PARTIAL,
+    REGISTRY_FILE,
+    RESULTS_FILE,
+    SUMMARY_FILE,
+    csv_rows,
+    import_csv,
+    import_registry,
+    iterations_of,
+)
 from toolcert.history.export import export_csv, latest_per_day
 from toolcert.history.observation import HELLO, Observation, StoredRun, day_of, today
 from toolcert.history.overview import Overview, overview
@@ -68,7 +76,7 @@ def iterations_of_last_day(folder: Path) -> int:
     """The most iterations of a model on the last tested day."""
     rows = read_rows(folder / RESULTS_FILE)
     last = max((row["date"] for row in rows), default="")
-    return max((int(row["iterations"] or 0) for row in rows if row["date"] == last), default=0)
+    return max((iterations_of(row) for row in rows if row["date"] == last), default=0)
 
 
 def clean_up(folder: Path, days: int = KEPT_DAYS) -> list[str]:
@@ -83,10 +91,7 @@ def clean_up(folder: Path, days: int = KEPT_DAYS) -> list[str]:
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of one of the files; none where it does not exist."""
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        return list(csv.DictReader(file))
+    return [row for _, row in csv_rows(path)] if path.is_file() else []
 
 
 class HistoryManager:
@@ -137,6 +142,8 @@ def _store_of(folder: Path, endpoint: str) -> Iterator[tuple[HistoryStore, str]]
         with HistoryStore(location) as store:
             if (folder / RESULTS_FILE).is_file():
                 import_csv(store, folder, endpoint=endpoint)
+            elif (folder / REGISTRY_FILE).is_file():
+                import_registry(store, folder / REGISTRY_FILE)
             yield store, location
 
 

@@ -139,6 +139,23 @@ def test_lifetime_counters_of_an_existing_registry_are_continued(known: WatsonxV
         assert float(one["consistency_score"]) == pytest.approx(301 / 387)
 
 
+def test_a_registry_without_results_is_continued(known: WatsonxVendor, folder: Path) -> None:
+    place = folder / "reports/history"
+    place.mkdir(parents=True)
+    (place / "models_registry.csv").write_text(
+        f"model_id,ever_worked,total_tests,avg_tool_time,working_days\n{GRANITE},True,386,9,3\nelsewhere/gone,True,91,,\n"
+    )
+    save("--model", GRANITE)
+    save("--model", GRANITE)
+    registry = {row["model_id"]: row for row in history(folder, "models_registry.csv")}
+    assert [registry[model]["total_tests"] for model in (GRANITE, "elsewhere/gone")] == ["387", "91"]
+    # The second run of the day took the place of the first one, also in the mean of four days.
+    (today,) = history(folder, "test_results.csv")
+    assert float(registry[GRANITE]["avg_tool_time"]) == pytest.approx(
+        (3 * 9 + float(today["tool_call_time"])) / 4, rel=1e-3
+    )
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("model", ["ibm/textual", LLAMA])
 def test_ever_worked_never_goes_back(model: str, known: WatsonxVendor, folder: Path) -> None:

@@ -90,6 +90,28 @@ def test_a_22nd_column_newlines_and_crlf_are_taken(tmp_path: Path) -> None:
     assert one["details"] == "first\r\nsecond, with a comma"
 
 
+def test_rows_as_a_spreadsheet_leaves_them_are_read(tmp_path: Path) -> None:
+    """A mark at the beginning, empty lines, whole numbers with a point, and cells as long as an answer may be."""
+    path = write(tmp_path / "t.csv", [row(iterations="5.0", details="x" * 200_000)])
+    path.write_text(f"\ufeff{path.read_text()}\n   \n,,,,\n")
+    with HistoryStore(str(tmp_path / "h")) as store:
+        imported = import_csv(store, path)
+        (one,) = store.observations()
+    assert (imported.rows, one.callable, len(one.reason)) == (1, 5, 200_000)
+
+
+def test_a_model_whose_name_looks_like_a_formula_keeps_it(tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    with HistoryStore(str(tmp_path / "h")) as store:
+        import_csv(store, write(tmp_path / "t.csv", [row(model_id="@cf/m"), row(model_id="'quoted'")]))
+        export_csv(store, place)
+    assert {one["model_id"] for one in rows(place / "test_results.csv")} == {"'@cf/m", "'quoted'"}
+    with HistoryStore(str(tmp_path / "again")) as store:
+        import_csv(store, place)
+        assert {one.model for one in store.observations()} == {"@cf/m", "'quoted'"}
+        assert {one["model_id"] for one in store.registry()} == {"@cf/m", "'quoted'"}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolcert.core.errors import InputError
 from toolcert.core.statistics.rates import wilson
+from toolcert.core.text.visible_text import original_cell
 from toolcert.core.values import JsonObject, Value
 from toolcert.history.observation import HELLO, Observation, StoredRun
 from toolcert.history.store import HistoryStore
@@ -42,6 +43,8 @@ PROVIDER = "model_provider"
 NEEDED = ("date", "model_id", "tool_call_support", "handles_response", "iterations", "tool_success_rate")
 """Columns that an import cannot do without."""
 _MOST_ITERATIONS = 1_000_000
+_LONGEST_CELL = 2**31 - 1
+"""Characters; the default of the csv module is less than an answer may be long."""
 REGISTRY = (
     "model_id",
     "first_seen",
@@ -105,7 +108,7 @@ def import_csv(store: HistoryStore, path: Path, *, endpoint: str = ENDPOINT) -> 
             latest[key] = observation
     store.add_all(_by_day(latest.values(), endpoint))
     registry = results.parent / REGISTRY_FILE
-    kept = _import_registry(store, registry) if registry.is_file() else 0
+    kept = import_registry(store, registry) if registry.is_file() else 0
     return Imported(
         rows=len(latest),
         models=len({model for _, model in latest}),
@@ -142,14 +145,16 @@ def _run(day: str, endpoint: str) -> str:
 
 
 def _observations(path: Path, endpoint: str) -> Iterator[Observation]:
-    for line, row in _rows(path, NEEDED):
+    for line, row in csv_rows(path, NEEDED):
         try:
             yield _observation(row, endpoint)
         except ValueError as error:
             raise InputError(f"{path}, line {line}: {error}.", remedy="Correct or remove the row.") from None
 
 
-def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]:
+def csv_rows(path: Path, needed: Iterable[str] = ()) -> Iterator[tuple[int, JsonObject]]:
+    """The rows of one of the files with their lines, without empty ones."""
+    csv.field_size_limit(_LONGEST_CELL)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
@@ -160,16 +165,16 @@ def _rows(path: Path, needed: Iterable[str]) -> Iterator[tuple[int, JsonObject]]
                     remedy="Give the test_results.csv of watsonx-tool-tester.",
                 )
             for row in reader:
-                yield reader.line_num, {name: value or "" for name, value in row.items() if name is not None}
+                cells = {name: original_cell(value or "") for name, value in row.items() if name is not None}
+                if any(cell.strip() for cell in cells.values()):
+                    yield reader.line_num, cells
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"cannot read {path}: {error}.") from None
 
 
 def _observation(row: JsonObject, endpoint: str) -> Observation:
     day = _moment(row["date"]).date().isoformat()
-    iterations = int(row["iterations"] or 0)
-    if not 0 <= iterations <= _MOST_ITERATIONS:
-        raise ValueError(f"{iterations} is no number of iterations")
+    iterations = iterations_of(row)
     called = round(_rate(row["tool_success_rate"]) * iterations)
     # The older tool divides by the number of calls, so without a call there is nothing to handle.
     handled = round(_rate(row.get("response_success_rate")) * called)
@@ -201,6 +206,14 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
     )
 
 
+def iterations_of(row: JsonObject) -> int:
+    """How often a model was asked; a spreadsheet may have made 5.0 of it."""
+    number = _number(row["iterations"])
+    if not 0 <= number <= _MOST_ITERATIONS or number % 1:
+        raise ValueError(f"{row['iterations']!r} is no number of iterations")
+    return int(number)
+
+
 def _moment(text: str) -> datetime:
     """A date, or a date with a time; UTC unless a zone is given."""
     try:
@@ -227,7 +240,8 @@ def _time(text: str | None) -> float | None:
     return seconds if 0 < seconds < float("inf") else None
 
 
-def _import_registry(store: HistoryStore, path: Path) -> int:
-    rows = [row for _, row in _rows(path, REGISTRY[:1])]
+def import_registry(store: HistoryStore, path: Path) -> int:
+    """Import a models_registry.csv and return the number of its rows."""
+    rows = [row for _, row in csv_rows(path, REGISTRY[:1])]
     store.keep_registry(rows)
     return len(rows)

@@ -128,8 +128,8 @@ def _registry_row(
     tests = count("total_tests", lambda one: one.answered)
     working = count("working_days", lambda one: bool(one.called))
     handling = count("response_handling_days", lambda one: bool(one.handled))
-    calls = [one.call_p50 for one in new if one.call_p50]
-    answers = [one.answer_p50 for one in new if one.answer_p50]
+    calls, answers = _times(new)
+    old_calls, old_answers = _times(replaced)
     return {
         "model_id": model,
         "first_seen": before.get("first_seen") or new[0].day,
@@ -141,8 +141,10 @@ def _registry_row(
         "response_handling_days": handling,
         "display_name": before.get("display_name") or model.rpartition("/")[2],
         "last_error": next((one.reason for one in reversed(new) if not one.called), before.get("last_error") or ""),
-        "avg_tool_time": _continued_mean(before, "avg_tool_time", "working_days", calls),
-        "avg_response_time": _continued_mean(before, "avg_response_time", "response_handling_days", answers),
+        "avg_tool_time": _continued_mean(before, "avg_tool_time", "working_days", calls, old_calls),
+        "avg_response_time": _continued_mean(
+            before, "avg_response_time", "response_handling_days", answers, old_answers
+        ),
         "best_tool_time": _best(before, "best_tool_time", calls),
         "best_response_time": _best(before, "best_response_time", answers),
         "consistency_score": working / max(1, tests),
@@ -161,11 +163,21 @@ def _was_true(row: Mapping[str, Any], column: str) -> bool:
     return str(row.get(column)).strip().lower() == "true"
 
 
-def _continued_mean(before: Mapping[str, Any], column: str, days: str, new: Sequence[float]) -> float:
+def _times(observations: Iterable[Observation]) -> tuple[list[float], list[float]]:
+    """The times of the days that count as working and as handling: so many days stand behind a mean."""
+    seen = list(observations)
+    calls = [one.call_p50 for one in seen if one.called and one.call_p50]
+    return calls, [one.answer_p50 for one in seen if one.handled and one.answer_p50]
+
+
+def _continued_mean(
+    before: Mapping[str, Any], column: str, days: str, new: Sequence[float], replaced: Sequence[float]
+) -> float:
     """The mean of a row continued by new values; the older mean weighs as much as the days behind it."""
     mean = _number(before, column)
     weight = max(1.0, _number(before, days)) if mean else 0.0
-    return (mean * weight + sum(new)) / (weight + len(new)) if weight + len(new) else 0.0
+    known = weight + len(new) - len(replaced)
+    return max(0.0, mean * weight + sum(new) - sum(replaced)) / known if known > 0 else 0.0
 
 
 def _best(before: Mapping[str, Any], column: str, new: Sequence[float]) -> float:

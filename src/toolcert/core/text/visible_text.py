@@ -49,6 +49,11 @@ def harmless_cell_of_lines(cell: str) -> str:
     return text if _NUMBER.fullmatch(text) else no_formula(text)
 
 
+def original_cell(cell: str) -> str:
+    """A cell that was read, without the quote that kept it from being a formula."""
+    return cell[1:] if cell.startswith("'") and no_formula(cell[1:]) == cell else cell
+
+
 def code_of(character: str) -> str:
     """A character as its number."""
     return f"\\u{ord(character):04x}"

@@ -27,7 +27,6 @@ MOST_MESSAGES = 8
 MOST_TURNS = 6
 SHORTEST_PAUSE = 0.05
 """Seconds; the pace of a stream without a longer pause is not worth the room."""
-_ELSEWHERE = "toolcert show"
 
 
 def page_size(*texts: str) -> int:
@@ -46,7 +45,7 @@ def cut_text(text: str, longest: int = LONGEST) -> str:
     shown = visible_lines(text[:longest])
     if len(text) <= longest:
         return shown
-    return f"{shown}\n… {plural(len(text) - longest, 'character')} more: {_ELSEWHERE}"
+    return f"{shown}\n… {plural(len(text) - longest, 'character')} more"
 
 
 def answer_text(exchange: Exchange, kept: Reply | None) -> str:
@@ -133,7 +132,7 @@ def _turns(exchanges: Sequence[Exchange], replies: Sequence[Reply]) -> Iterator[
         yield _answer(exchange, replies[number] if number < len(replies) else None)
         before = messages
     if len(exchanges) > MOST_TURNS:
-        yield Said(who="answer", note="", words=f"{plural(len(exchanges) - MOST_TURNS, 'more request')}: {_ELSEWHERE}")
+        yield Said(who="answer", note="", words=plural(len(exchanges) - MOST_TURNS, "more request"))
 
 
 def _messages(messages: Sequence[Any], note: str) -> Iterator[Said]:
