@@ -221,7 +221,8 @@ class ModelTestRunner:
         return [self._results(info, tests[info.id]) for info in models]
 
     def _results(self, info: ModelInfo, found: Mapping[str, TestResult]) -> ModelTestResults:
-        missing = TestResult(test_name="", status=TestStatus.SKIPPED, error=NOT_TESTED)
+        why = NOT_TESTED if self.interrupted else "not tested: run_all_tests did not run it"
+        missing = TestResult(test_name="", status=TestStatus.SKIPPED, error=why)
         tests = {name: found.get(name) or msgspec.structs.replace(missing, test_name=name) for name in self.tests}
         tests |= found  # a user's own order may have run tests without a weight
         score = self.calculate_score(tests)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import msgspec
@@ -54,7 +55,7 @@ class ApiClient:
         shaping = Shaping(
             model=self.model, temperature=self.temperature, max_tokens=self.max_tokens, extra_body=self.extra_body
         )
-        return prepare(request, shaping, self.adapter)
+        return prepare(deepcopy(request), shaping, self.adapter)
 
     async def send_request(self, request: JsonObject) -> tuple[str, Any]:
         """Send one request with its retries: `success` and the answer, or `failed` and the error."""

@@ -175,6 +175,8 @@ class Validator:
             job.start_afresh()
             what = "was made with another endpoint, model or request; every row is asked anew."
             self.notices += (f"{self._output} {what}",)
+            if holds_answers(self._output):
+                self.notices += (f"The results as they were are kept as {keep_beside(self._output)}.",)
         elif not is_run(self._folder) and self._output.is_file():
             self._take_over(job)
 

@@ -667,6 +667,9 @@ async def test_an_override_of_run_all_tests_is_called_by_run_tests(
             again = await runner.test_model(ModelInfo(id="faithful", owned_by="simulated"))
     assert one.tests["mine"].status is again.tests["mine"].status is TestStatus.PASSED
     assert one.overall_score == (25.0 if kind is Plain else 100.0)
+    if kind is Plain:
+        assert one.tests["json_mode"].error == again.tests["json_mode"].error
+        assert "interrupted" not in (one.tests["json_mode"].error or "")
     if kind is Overriding:
         assert {test.error for test in other.tests.values()} == {"ValueError: this model is sick"}
     runner.print_console_summary([one, other])

@@ -283,8 +283,11 @@ def test_without_incremental_everything_is_asked_anew(dataset: Path) -> None:
 def test_what_can_change_the_answer_is_asked_again(dataset: Path) -> None:
     with Vendor(models=["faithful", "kimi-faithful"]) as vendor, Vendor(models=["faithful"]) as other:
         verify(vendor)
-        verify(vendor, "--incremental", "--extra-body", '{"top_p": 0.5}')
+        before = Path("results.jsonl").read_bytes()
+        said = verify(vendor, "--incremental", "--extra-body", '{"top_p": 0.5}').stderr
         assert vendor.requests.count() == 8
+        assert "The results as they were are kept as results.jsonl.before.1." in said
+        assert Path("results.jsonl.before.1").read_bytes() == before
         verify(vendor, "--incremental", model="kimi-faithful")
         assert vendor.requests.count("kimi-faithful") == 4
         verify(other, "--incremental")
@@ -489,6 +492,9 @@ def test_an_adapter_that_changes_messages_in_place_changes_no_row(
         verify(server, model="rude-1")
         assert {received.json["messages"][0]["content"] for received in server.received} == {"Say nothing."}
     assert len({one["hash"] for one in rows()}) == 2
+    given = row(1)
+    ApiClient(Rude(), "rude-1", "http://127.0.0.1:9").prepare_request(given)
+    assert given == row(1)
 
 
 def test_raw_completions_of_a_model_without_an_adapter_warn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
