@@ -33,7 +33,7 @@ from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.calling.hello_world import expected_greeting
 from toolcert.protocol.reply import read_reply
-from toolcert.reports.display_text import plural
+from toolcert.reports.display_text import LONGEST_CELL, plural
 from toolcert.runs.files import check_writable, output_errors
 from toolcert.runs.reader import RunReader
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
@@ -232,13 +232,15 @@ def _row(record: Record) -> dict[str, Any]:
         "response_raw": _raw(later[-1]) if later else "",
         "test_prompt": prompt,
         "expected_result": expected_greeting(prompt),
-        "actual_result": (last.content if last else None) or record.reason,
+        "actual_result": ((last.content if last else None) or record.reason)[:LONGEST_CELL],
         "model_version": str((last and (last.system_fingerprint or last.model)) or record.model),
     }
 
 
 def _raw(exchange: Exchange) -> str:
-    return exchange.payload.decode("utf-8", "backslashreplace") or (exchange.fault.message if exchange.fault else "")
+    """What came, as much of it as a cell of a spreadsheet holds; the csv module refuses to read much more."""
+    text = exchange.payload.decode("utf-8", "backslashreplace") or (exchange.fault.message if exchange.fault else "")
+    return text[:LONGEST_CELL]
 
 
 def _reply(exchange: Exchange) -> Reply | None:

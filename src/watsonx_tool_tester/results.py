@@ -144,17 +144,29 @@ def _support(model: ModelSummary, cell: Cell) -> bool | None:
 def details_of(model: ModelSummary, cell: Cell) -> str:
     """The reason of failure, how often it occurred, and what the rates leave out."""
     counts, reason = cell.counts, _in_words(in_own_names(cell.reason or model.reason))
-    if counts.failed and not cell.called.n:
+    failed, missing = _wrong(cell), _without_verdict(cell)
+    if missing and not failed:
         # The server's own words say more than that its answer has another form.
-        reason = next((f"{reason}: {one.example.evidence}" for one in cell.findings if one.code == _NO_ANSWER), reason)
+        said = (one.example.evidence for one in cell.findings if one.code == _NO_ANSWER)
+        reason = next((f"{reason.partition(': ')[0]}: {words}" for words in said), reason)
     if counts.passed and counts.passed == counts.total:
         return "calls the tool and uses its result"
-    if counts.passed and not counts.failed and counts.not_measured:
-        return f"{counts.not_measured} not measured: {reason}"
-    if counts.passed and counts.failed:
-        reason = f"{counts.failed} of {counts.measured} failed: {reason}"
-    missing = f"{counts.not_measured} not measured" if counts.not_measured else ""
-    return "; ".join(part for part in (reason, cell.stopped, missing) if part)
+    if counts.passed and missing and not failed:
+        return f"{missing} not measured: {reason}"
+    if counts.passed and failed:
+        reason = f"{failed} of {counts.passed + failed} failed: {reason}"
+    left_out = f"{missing} not measured" if missing else ""
+    return "; ".join(part for part in (reason, cell.stopped, left_out) if part)
+
+
+def _wrong(cell: Cell) -> int:
+    """Iterations in which the model did not call the tool, or did not use its result."""
+    return cell.called.n - cell.called.k + cell.handled.n - cell.handled.k
+
+
+def _without_verdict(cell: Cell) -> int:
+    """Iterations that say nothing about the model: no answer came, or an error inside one."""
+    return cell.counts.not_measured + cell.counts.failed - _wrong(cell)
 
 
 def _in_words(reason: str) -> str:
@@ -176,7 +188,7 @@ def _reliability(cell: Cell, *, support: bool | None) -> dict[str, Any]:
         "tool_call_success_rate": cell.called.value,
         "response_handling_success_rate": cell.handled.value,
         "is_reliable": cell.reliable if cell.handled.n else None if support is not False else False,
-        "error_count": cell.counts.not_measured,
+        "error_count": _without_verdict(cell),
         "tool_calls": cell.called.k,
         "responses_handled": cell.handled.k,
         "responses_measured": cell.handled.n,

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from support.greeting import greeter, second_turn
+from support.scripted import Answer, Received, Scripted
 from toolcert.cli.main import cli as main
 from toolcert.history.csv_import import REGISTRY, RESULTS, SUMMARY
 from toolcert.simulate.watsonx.service import WatsonxVendor
@@ -137,6 +139,44 @@ def test_lifetime_counters_of_an_existing_registry_are_continued(known: WatsonxV
         assert (one["first_seen"], one["last_seen"]) == ("2025-07-16", TODAY.isoformat())
         assert (one["best_tool_time"], one["last_error"]) == ("1e-05", "once")
         assert float(one["consistency_score"]) == pytest.approx(301 / 387)
+
+
+def test_an_error_inside_a_200_is_no_result_of_the_day(folder: Path) -> None:
+    """Neither of the first turn nor of the second one, and it takes the place of no measurement."""
+    errs = {"first": False, "second": False}
+
+    def respond(received: Received) -> Answer:
+        if received.method == "POST" and errs["second" if second_turn(received) else "first"]:
+            return Answer({"error": {"message": "overloaded"}})
+        return greeter(2, 2)(received)
+
+    columns = ("tool_call_support", "handles_response", "is_reliable", "tool_success_rate", "response_success_rate")
+    with Scripted(respond) as server:
+        words = ["test", "--iterations", "2", "--save-history", "--client", "litellm", "--litellm-url", server.url]
+        for erring, code, expected in [
+            ("first", 1, ("", "", "", "", "")),
+            ("second", 0, ("True", "", "", "1.0", "")),
+            ("", 0, ("True", "True", "True", "1.0", "1.0")),
+            ("first", 1, ("True", "True", "True", "1.0", "1.0")),
+        ]:
+            errs.update({name: name == erring for name in errs})
+            assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == code
+            (one,) = history(folder, "test_results.csv")
+            assert tuple(one[name] for name in columns) == expected
+            (model,) = history(folder, "models_registry.csv")
+            assert model["total_tests"] == str(int(expected[0] == "True"))
+
+
+def test_long_answers_are_cut_so_that_the_file_can_be_read(folder: Path) -> None:
+    def respond(received: Received) -> Answer:
+        answer = greeter(1, 1)(received)
+        return answer._replace(body=answer.body | {"pad": "x" * 200_000})
+
+    with Scripted(respond) as server:
+        for _ in range(2):
+            save("--client", "litellm", "--litellm-url", server.url)
+    (one,) = history(folder, "test_results.csv")
+    assert max(map(len, one.values())) == 32_000
 
 
 def test_a_registry_without_results_is_continued(known: WatsonxVendor, folder: Path) -> None:

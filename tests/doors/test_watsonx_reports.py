@@ -254,7 +254,7 @@ def test_details_are_in_words_and_not_in_codes(arguments: str, words: str, folde
 def test_overloaded_inside_a_200_is_not_measured_and_not_unsupported(folder: Path) -> None:
     error = Answer({"error": {"message": OVERLOADED, "code": "overloaded"}})
     with Scripted(lambda received: LISTING if received.method == "GET" else error) as server:
-        said = row(litellm(server.url, "--iterations", "1", "--html-output", "r.html"), MODEL)
+        said = row(litellm(server.url, "--iterations", "1", "--html-output", "r.html", code=1), MODEL)
     assert "NOT SUPPORTED" not in said
     assert "not measured" in said
     assert OVERLOADED in said
@@ -270,7 +270,22 @@ def test_overloaded_inside_the_second_200_takes_no_support_away(folder: Path) ->
         return error if second_turn(received) else right_call(received)
 
     with Scripted(respond) as server:
-        assert row(litellm(server.url, "--iterations", "1"), MODEL).split()[1] == "✅"
+        told = litellm(server.url, "--iterations", "2", "--output", "r.json")
+    assert row(told, MODEL).split()[1:3] == ["✅", "n/a"]
+    assert "calls 2/2, handled not measured" in row(told, MODEL)
+    assert row(told, MODEL).endswith("2 not measured")
+    assert "Partial support (calls the tool and ignores its result): 0" in told.stdout
+    (result,) = json.loads((folder / "r.json").read_text())["results"]
+    rates = [result["reliability"][name] for name in ("tool_call_success_rate", "response_handling_success_rate")]
+    assert (*rates, result["reliability"]["error_count"]) == (1.0, None, 2)
+
+
+def test_a_web_page_inside_a_200_is_not_measured(folder: Path) -> None:
+    page = Answer(b"<html>Bad gateway</html>", headers={"Content-Type": "text/html"})
+    with Scripted(lambda received: LISTING if received.method == "GET" else page) as server:
+        said = row(litellm(server.url, "--iterations", "1", code=1), MODEL)
+    assert "NOT SUPPORTED" not in said
+    assert "Bad gateway" in said
 
 
 def test_concurrency_and_timeout_are_options_and_variables(folder: Path) -> None:

@@ -178,6 +178,7 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
     called = round(_rate(row["tool_success_rate"]) * iterations)
     # The older tool divides by the number of calls, so without a call there is nothing to handle.
     handled = round(_rate(row.get("response_success_rate")) * called)
+    unheard = called if row.get("response_success_rate") == "" else 0  # as our own export writes a lost second turn
     interval = wilson(handled, iterations)
     refused = (
         not iterations and row["tool_call_support"].strip().lower() == "false"
@@ -190,13 +191,13 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
         day=day,
         at=_moment(row.get("timestamp") or row["date"]).timestamp(),
         passed=handled,
-        failed=iterations - handled,
+        failed=iterations - handled - unheard,
         unsupported=int(refused),
-        not_measured=int(not iterations and not refused),
+        not_measured=unheard or int(not iterations and not refused),
         called=called,
         callable=iterations,
         handled=handled,
-        handleable=called,
+        handleable=called - unheard,
         low=interval.lower if interval else None,
         high=interval.upper if interval else None,
         call_p50=_time(row.get("tool_call_time")),

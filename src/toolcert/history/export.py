@@ -72,20 +72,21 @@ def result_row(observation: Observation) -> JsonObject:
         return observation.original
     call, answer = observation.call_p50 or 0.0, observation.answer_p50 or 0.0
     calling, handling = observation.calling.value, observation.handling.value
-    supported = bool(observation.called)
+    supported, judged = bool(observation.called), observation.answered
+    heard = judged and (not supported or bool(observation.handleable))
     return {
         "timestamp": datetime.fromtimestamp(observation.at, UTC).replace(tzinfo=None).isoformat(),
         "date": observation.day,
         "model_id": observation.model,
-        "tool_call_support": supported if observation.answered else "",
-        "handles_response": bool(observation.handled) if observation.answered else "",
-        "is_reliable": is_reliable(observation) if supported else "",
+        "tool_call_support": supported if judged else "",
+        "handles_response": bool(observation.handled) if heard else "",
+        "is_reliable": is_reliable(observation) if supported and heard else "",
         "tool_call_time": round(call, 4),
         "response_time": round(answer, 4),
         "total_time": round(call + answer, 4),
         "iterations": observation.callable,
-        "tool_success_rate": calling or 0.0 if observation.answered else "",
-        "response_success_rate": handling or 0.0 if observation.answered else "",
+        "tool_success_rate": calling or 0.0 if judged else "",
+        "response_success_rate": handling or 0.0 if heard else "",
         "details": observation.reason or "Consistent success across all iterations",
         "error_message": "" if supported else observation.reason,
     }

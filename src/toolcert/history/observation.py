@@ -77,8 +77,8 @@ class Observation(Value, gc=False):
 
     @property
     def answered(self) -> bool:
-        """Whether the model or its server answered at all; a refusal is an answer."""
-        return bool(self.measured or self.unsupported)
+        """Whether it is known if the model calls: a refusal of tools tells it, an error inside a 200 does not."""
+        return bool(self.callable or self.unsupported)
 
     @property
     def calling(self) -> Rate:

@@ -64,9 +64,9 @@ async def judgeable(
     if turn.fault is not None:
         raise Concluded(unmeasured(turn.fault, called))
     if not turn.answer.readable:
-        # An error inside a 200 is the server's: it does not show that the model cannot call.
-        judged = called or (None if _is_error(turn) else False)
-        raise Concluded(failed(unreadable(turn), called=judged, handled=False if called else None))
+        # An error inside a 200 is the server's: it does not show that the model cannot call or use a result.
+        judged = None if _is_error(turn) else False
+        raise Concluded(failed(unreadable(turn), called=called or judged, handled=judged if called else None))
     return turn
 
 
@@ -147,7 +147,8 @@ def unreadable(turn: Turn) -> str:
 
 
 def _is_error(turn: Turn) -> bool:
-    return any(one.rule.endswith("with an error") for one in turn.answer.irregularities)
+    """Whether an error came in place of an answer: the server's own, or the page of a gateway."""
+    return any(one.rule.endswith(("with an error", "HTML or XML")) for one in turn.answer.irregularities)
 
 
 def unmeasured(fault: Fault, called: bool | None = None) -> ProbeResult:
