@@ -12,6 +12,7 @@ from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.errors import NothingMeasuredError
 from toolcert.core.exchanges import Exchange, Fault, FaultKind
 from toolcert.core.records import Detail, ProbeFacts, Record
+from toolcert.core.replies import Unreadable
 from toolcert.protocol.reply import read_reply
 
 _OUTCOMES = {
@@ -27,8 +28,6 @@ _BACK = {
     TestStatus.SKIPPED: Outcome.SKIPPED,
     TestStatus.ERROR: Outcome.NOT_MEASURED,
 }
-_SHAPES = ("the body has no choices", "the body is no object", "the choice has no")
-"""Beginnings of the rules that an answer in JSON breaks by its shape: that is a failure of the model's server."""
 OTHER_VALUES = "json.other_values"
 
 
@@ -86,7 +85,8 @@ def trouble_in(exchange: Exchange) -> str:
     for one in reply.irregularities:
         if one.code == "stream.error_inside":
             return f"the stream ends in an error: {one.evidence}"
-    if reply.readable or not reply.irregularities or reply.irregularities[-1].rule.startswith(_SHAPES):
+    # JSON of another shape is an answer, and a failure of the model's server.
+    if reply.readable or not reply.irregularities or reply.unreadable is Unreadable.SHAPE:
         return ""
     return reply.irregularities[-1].evidence
 

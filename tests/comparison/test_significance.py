@@ -11,19 +11,16 @@ import pytest
 from toolcert.comparison.stats.significance import (
     Discordance,
     MarginOutcome,
-    binomial_tail,
     chance_to_find,
     excess,
-    holm,
     judge_margin,
-    mcnemar,
-    mcnemar_more,
     plan,
     rows_to_decide,
     score,
     tango,
 )
 from toolcert.core.errors import UsageError
+from toolcert.core.statistics.p_values import binomial_tail, holm, mcnemar, mcnemar_more
 from toolcert.core.statistics.rates import Interval
 
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from support.comparison_runs import Row, same_rows, write_run
-from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.pipeline import compare
 from toolcert.comparison.result import CompareVerdict, VendorComparison
-from toolcert.comparison.stats.significance import Discordance, mcnemar, rows_to_show
+from toolcert.comparison.stats.significance import Discordance, rows_to_show
+from toolcert.core.statistics.p_values import mcnemar, p_words
 
 CALLING = [Row(index=index) for index in range(1, 401)]
 SILENT = [Row(index=index, called=False) for index in range(1, 401)]

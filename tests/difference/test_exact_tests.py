@@ -4,13 +4,13 @@ import random
 
 import pytest
 
+from toolcert.core.statistics.p_values import rank_sum
 from toolcert.core.statistics.rates import Rate
 from toolcert.difference.exact_tests import (
     OneSided,
     adjusted,
     both_sides,
     failures_shown,
-    later_is_larger,
     paired_loss_test,
 )
 from toolcert.difference.model_evidence import AbilityEvidence, ModelEvidence, judged
@@ -48,7 +48,7 @@ def test_ranks_are_tested_as_mann_and_whitney_do() -> None:
     stats = pytest.importorskip("scipy.stats")
     before, after = [1.0, 2.0, 2.0, 3.5, 4.0], [2.0, 3.0, 5.0, 5.0, 6.0, 7.0]
     wanted = stats.mannwhitneyu(after, before, alternative="greater", method="asymptotic").pvalue
-    assert later_is_larger(before, after) == pytest.approx(wanted)
+    assert rank_sum(before, after) == pytest.approx(wanted)
 
 
 def test_the_smallest_p_value_depends_on_the_margins_alone() -> None:

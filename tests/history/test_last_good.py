@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.histories import GOOD, made
-from toolcert.comparison.stats.significance import mcnemar_more
+from toolcert.core.statistics.p_values import mcnemar_more
 from toolcert.core.statistics.rates import Rate
 from toolcert.history.last_good import Standing, loss_p
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from support.loads import Asked, vendor
-from toolcert.core.statistics.sequential import PairedTest, binomial_tail, fisher_tail
-from toolcert.load_test.summary import detectable, rank_sum
+from toolcert.core.statistics.p_values import binomial_tail, fisher_tail, rank_sum
+from toolcert.core.statistics.sequential import PairedTest
+from toolcert.load_test.summary import detectable
 from toolcert.probes.summary.load_tally import CORRUPTION_ALPHA
 
 SEEDS = range(50)

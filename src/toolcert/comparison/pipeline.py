@@ -15,10 +15,10 @@ from toolcert.comparison.match.pairs import OtherContent, Pairing, ask_again, ot
 from toolcert.comparison.match.partners import NOBODY, Match, Partners, count_matching, count_repeats, find_partners
 from toolcert.comparison.read.packed_run import By, PackedRun
 from toolcert.comparison.result import ChanceTest, CompareFinding, Comparison, MissedCalls, Side, VendorComparison
-from toolcert.comparison.stats.significance import holm
 from toolcert.comparison.stats.vendor_tests import RawTest
 from toolcert.core.errors import InputError, NothingMeasuredError, ToolcertError, UsageError
 from toolcert.core.findings import Severity
+from toolcert.core.statistics.p_values import holm
 from toolcert.core.values import Value
 from toolcert.runs.location import locate_run
 from toolcert.runs.reader import is_run

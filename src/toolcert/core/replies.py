@@ -19,6 +19,18 @@ class CallsField(StrEnum):
     """Present, but not a list."""
 
 
+class Unreadable(StrEnum):
+    """Why a body cannot be read as an answer."""
+
+    NOT_JSON = "not_json"
+    PAGE = "page"
+    """A web page, as gateways send."""
+    ERROR = "error"
+    """An error of the server in place of an answer."""
+    SHAPE = "shape"
+    """JSON of another shape than the protocol's."""
+
+
 class ToolCall(Value):
     """One structured call exactly as the server wrote it; no field is trusted to have its type."""
 
@@ -65,6 +77,8 @@ class Reply(Value):
     """False when a stream ended before its finish reason and end marker."""
     readable: bool = True
     """False when the answer is not of the protocol's shape at all (see irregularities)."""
+    unreadable: Unreadable | None = None
+    """Why it is not readable, where it came as one body."""
     irregularities: tuple[Irregularity, ...] = ()
 
     @property

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from toolcert.comparison.stats.significance import binomial_tail
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Record, RowFacts
 from toolcert.core.replies import Reply
+from toolcert.core.statistics.p_values import binomial_tail, rank_sum
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate, wilson
 from toolcert.core.verdict import REPRODUCED
-from toolcert.difference.exact_tests import both_sides, later_is_larger, paired_loss_test
+from toolcert.difference.exact_tests import both_sides, paired_loss_test
 from toolcert.difference.model_evidence import AbilityEvidence, FindingEvidence, ModelEvidence
 from toolcert.difference.run_difference import ALPHA, CasePair, Change, TimeDifference
 from toolcert.probes.summary.scorecard import Latency, ModelSummary
@@ -333,8 +333,8 @@ def _probe_times(old: ModelSummary, new: ModelSummary) -> Iterator[TimeDifferenc
     before, after = ({one.label: one for one in model.latency} for model in (old, new))
     for label in dict.fromkeys((*before, *after)):
         first, second = before.get(label, Latency(label=label)), after.get(label, Latency(label=label))
-        slower = later_is_larger(first.samples, second.samples)
-        faster = later_is_larger(second.samples, first.samples)
+        slower = rank_sum(first.samples, second.samples)
+        faster = rank_sum(second.samples, first.samples)
         yield _time(
             label, _Side(first.p50, first.p95, first.count), _Side(second.p50, second.p95, second.count), slower, faster
         )

@@ -14,6 +14,7 @@ from typing import Any
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import count, plural
@@ -23,7 +24,6 @@ from toolcert.difference.exact_tests import failures_shown
 from toolcert.difference.model_evidence import judged, only_in_one
 from toolcert.difference.run_difference import (
     ALPHA,
-    AbilityDifference,
     Change,
     FindingChange,
     FindingDifference,
@@ -212,7 +212,7 @@ def _of(rate: Rate) -> str:
 
 
 def _chance(p: float | None) -> str:
-    return "" if p is None else f" (p {'< 0.0001' if p < 1e-4 else f'= {p:.2g}'})"
+    return "" if p is None else f" (p {p_words(p)})"
 
 
 def _advice(change: Change, models: Sequence[ModelDifference], after: RunSide, shows: str) -> str:
@@ -233,8 +233,3 @@ def _advice(change: Change, models: Sequence[ModelDifference], after: RunSide, s
         word = weak.after_verdict.word.text
         return f"Nothing got worse than it was; the verdict on {weak.name} is: {word}. {shows}".rstrip()
     return f"Nothing speaks against the later version. {shows}".rstrip()
-
-
-def worse_abilities(model: ModelDifference) -> list[AbilityDifference]:
-    """The abilities of a model that got worse."""
-    return [one for one in model.abilities if one.change is Change.WORSE]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from toolcert.comparison.stats.significance import holm, mcnemar_more
+from toolcert.core.statistics.p_values import holm, mcnemar_more
 from toolcert.core.statistics.rates import Rate
 from toolcert.history.last_good import loss_p, passes_if_unchanged
 
@@ -79,26 +79,6 @@ def _normal(tables: Sequence[Table]) -> Callable[[float], float]:
 
 def _below(value: float, mean: float, variance: float) -> float:
     return 0.5 * math.erfc((mean - value) / math.sqrt(2 * variance))
-
-
-def later_is_larger(before: Sequence[float], after: Sequence[float]) -> float:
-    """One-sided p-value of the rank test of Mann and Whitney, with ties; 1 without values."""
-    n, m = len(before), len(after)
-    if not n or not m:
-        return 1.0
-    order = sorted([(value, 0) for value in before] + [(value, 1) for value in after])
-    ranks, tied, start = 0.0, 0.0, 0
-    while start < n + m:
-        end = start
-        while end < n + m and order[end][0] == order[start][0]:
-            end += 1
-        ranks += sum(side for _, side in order[start:end]) * (start + 1 + end) / 2
-        tied += (end - start) ** 3 - (end - start)
-        start = end
-    total = n + m
-    variance = n * m / 12 * (total + 1 - tied / (total * (total - 1)))
-    above = ranks - m * (m + 1) / 2
-    return 1.0 if variance <= 0 else 1 - _below(above - 0.5, n * m / 2, variance)
 
 
 def failures_shown(n: int, alpha: float) -> int | None:

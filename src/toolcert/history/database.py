@@ -123,8 +123,6 @@ registry = Table(
 )
 """Rows of an imported models_registry.csv, unchanged."""
 
-
-DEFAULT_FILE = "toolcert-history.sqlite"
 BUSY_SECONDS = 60.0
 """How long a writer waits for other writers; adding a run takes milliseconds."""
 _SLICE_MILLISECONDS = 500

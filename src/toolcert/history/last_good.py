@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import msgspec
 
-from toolcert.comparison.stats.significance import holm
+from toolcert.core.statistics.p_values import holm
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.values import Value
 from toolcert.history.daily_status import Day, DayStatus, ModelHistory

@@ -14,8 +14,8 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
+from toolcert.core.statistics.p_values import binomial_tail, fisher_tail, p_words, rank_sum
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.sequential import binomial_tail, fisher_tail
 from toolcert.core.statistics.timings import Timings
 from toolcert.core.text.excerpt import excerpt
 from toolcert.core.text.number_text import plural
@@ -364,28 +364,6 @@ def _drift(tally: LoadTally) -> Drift | None:
     )
 
 
-def rank_sum(before: list[float], after: list[float]) -> float:
-    """One-sided p that `after` is not longer, by Wilcoxon's rank sum with its normal approximation."""
-    n, m = len(before), len(after)
-    if not n or not m:
-        return 1.0
-    ranked = sorted([(value, 0) for value in before] + [(value, 1) for value in after])
-    total, place, ties = 0.0, 0, 0.0
-    while place < len(ranked):
-        end = place
-        while end < len(ranked) and ranked[end][0] == ranked[place][0]:
-            end += 1
-        alike = end - place
-        total += (place + end + 1) / 2 * sum(side for _, side in ranked[place:end])
-        ties += alike**3 - alike
-        place = end
-    spread = n * m / 12 * ((n + m + 1) - ties / ((n + m) * (n + m - 1)))
-    if spread <= 0:
-        return 1.0
-    z = (total - m * (m + 1) / 2 - n * m / 2 - 0.5) / math.sqrt(spread)
-    return 0.5 * math.erfc(z / math.sqrt(2))
-
-
 def _findings(
     tally: LoadTally, pairs: PairFigures, drift: Drift | None, records: Mapping[str, Record]
 ) -> Iterator[LoadFinding]:
@@ -561,7 +539,7 @@ def _lines(tally: LoadTally, pairs: PairFigures, search: Search | None, drift: D
         yield (
             f"{plural(pairs.worse, 'other pair' if pairs.crosstalk else 'pair')} right alone and wrong under load, "
             f"{pairs.better} the other way round "
-            f"(p = {p_text(pairs.p)} if load made no difference)."
+            f"(p {p_words(pairs.p)} if load made no difference)."
         )
     if search is not None:
         yield f"Calls begin to break between {search.sound} and {search.broken} requests at a time."
@@ -578,8 +556,3 @@ def _lines(tally: LoadTally, pairs: PairFigures, search: Search | None, drift: D
     full = tally.levels.get(tally.level)
     if full is not None and full.busy is not None and full.busy < tally.level / 2 and full.unanswered:
         yield f"The vendor let only {full.busy:.1f} requests be in flight on average."
-
-
-def p_text(p: float) -> str:
-    """A p-value with two significant digits."""
-    return f"{p:.2g}" if p >= 1e-4 else f"{p:.0e}"

@@ -8,6 +8,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Fault, FaultKind
+from toolcert.core.replies import Unreadable
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, finding, judge_calls
@@ -16,6 +17,9 @@ from toolcert.probes.refusal_pairs import Ask, is_refusal, is_server_error, try_
 from toolcert.probes.sample_tools import WEATHER
 from toolcert.probes.text_oracle import says_number, says_word
 from toolcert.protocol.reply import declines
+
+_NO_ANSWER = (Unreadable.ERROR, Unreadable.PAGE)
+"""An error that came in place of an answer: the server's own, or the page of a gateway."""
 
 
 class Feature(Value):
@@ -65,7 +69,7 @@ async def judgeable(
         raise Concluded(unmeasured(turn.fault, called))
     if not turn.answer.readable:
         # An error inside a 200 is the server's: it does not show that the model cannot call or use a result.
-        judged = None if _is_error(turn) else False
+        judged = None if turn.answer.unreadable in _NO_ANSWER else False
         raise Concluded(failed(unreadable(turn), called=called or judged, handled=judged if called else None))
     return turn
 
@@ -144,11 +148,6 @@ def unreadable(turn: Turn) -> str:
     seen = [one for one in turn.answer.irregularities if one.code == "envelope.not_openai"]
     what = f": {seen[-1].rule}" if seen else ""
     return f"the answer is not a chat completion{what}"
-
-
-def _is_error(turn: Turn) -> bool:
-    """Whether an error came in place of an answer: the server's own, or the page of a gateway."""
-    return any(one.rule.endswith(("with an error", "HTML or XML")) for one in turn.answer.irregularities)
 
 
 def unmeasured(fault: Fault, called: bool | None = None) -> ProbeResult:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import CallsField, Reply, ToolCall
+from toolcert.core.replies import CallsField, Reply, ToolCall, Unreadable
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.text.excerpt import shown
 from toolcert.core.text.json_text import BYTE_ORDER_MARK, nested_deeper_than
@@ -33,10 +33,11 @@ _DEEPEST = 500
 class _NotOpenai(Exception):  # noqa: N818 - ends the reading of an answer; never leaves this module
     """The answer is not of the protocol's shape; the message is the evidence."""
 
-    def __init__(self, rule: str, value: Any = msgspec.UNSET) -> None:
+    def __init__(self, rule: str, value: Any = msgspec.UNSET, *, kind: Unreadable = Unreadable.SHAPE) -> None:
         """`rule` says what is wrong without the values of this answer, `value` is what shows it."""
         super().__init__(rule if value is msgspec.UNSET else f"{rule}: {shown(value)}")
         self.rule = rule
+        self.kind = kind
 
 
 def read_plain(exchange: Exchange) -> Reply:
@@ -47,7 +48,7 @@ def read_plain(exchange: Exchange) -> Reply:
         return _reply(value, exchange, notices)
     except _NotOpenai as problem:
         notices.note(_OUTSIDE, str(problem), rule=problem.rule)
-        return Reply(readable=False, irregularities=notices.irregularities())
+        return Reply(readable=False, unreadable=problem.kind, irregularities=notices.irregularities())
 
 
 def _decode(exchange: Exchange, notices: Notices) -> Any:
@@ -73,13 +74,14 @@ def _decode(exchange: Exchange, notices: Notices) -> Any:
 def _not_json(exchange: Exchange) -> _NotOpenai:
     payload = exchange.payload.lstrip()
     if not payload:
-        return _NotOpenai("the body is empty")
+        return _NotOpenai("the body is empty", kind=Unreadable.NOT_JSON)
     encoding = exchange.headers.get("content-encoding")
     if encoding and not payload.isascii():
-        return _NotOpenai(f"the body has content-encoding {shown(encoding)}, which was not offered")
+        rule = f"the body has content-encoding {shown(encoding)}, which was not offered"
+        return _NotOpenai(rule, kind=Unreadable.NOT_JSON)
     if payload[:1] == b"<":
-        return _NotOpenai("the body is HTML or XML", payload)
-    return _NotOpenai("the body is not JSON", payload)
+        return _NotOpenai("the body is HTML or XML", payload, kind=Unreadable.PAGE)
+    return _NotOpenai("the body is not JSON", payload, kind=Unreadable.NOT_JSON)
 
 
 def _reply(value: Any, exchange: Exchange, notices: Notices) -> Reply:
@@ -118,7 +120,7 @@ def _first_choice(value: Any, exchange: Exchange, notices: Notices) -> JsonObjec
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         error = error_in(value)
         if error is not None:
-            raise _NotOpenai(f"status {exchange.status} with an error", error)
+            raise _NotOpenai(f"status {exchange.status} with an error", error, kind=Unreadable.ERROR)
         raise _NotOpenai("the body has no choices", value)
     if value.get("error"):
         notices.note(_OUTSIDE, f"an error beside the choices: {shown(value['error'])}", rule="error")

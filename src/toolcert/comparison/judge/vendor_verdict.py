@@ -8,6 +8,7 @@ from toolcert.comparison.result import ChanceTest, CompareVerdict, MarginTest, M
 from toolcert.comparison.stats.confusion import Confusion, always_calling
 from toolcert.comparison.stats.significance import MarginOutcome, rows_to_show
 from toolcert.comparison.stats.vendor_tests import QUALITY, rows_to_ask
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.text.number_text import about_rows, plural
 from toolcert.core.values import Value
 
@@ -19,7 +20,6 @@ _GAP = {
     "payload": "calls like the baseline's",
 }
 _NO_CEILING = "one baseline run does not show how much the baseline differs from itself"
-_SMALLEST_P = 1e-300
 
 
 class VerdictCase(Value):
@@ -254,13 +254,6 @@ def _finding(test: ChanceTest, case: VerdictCase) -> str:
     if test.name == "call_rate":
         return "calls less often" if test.more > test.less else "calls more often"
     return test.question
-
-
-def p_words(value: float) -> str:
-    """`= 0.029`, `= 2.2e-07`; no p-value is zero."""
-    if value < _SMALLEST_P:
-        return f"< {_SMALLEST_P:.0e}"
-    return f"= {value:.3f}" if value >= 0.001 else f"= {value:.1e}"
 
 
 def _and(parts: Iterable[str]) -> str:

@@ -15,11 +15,10 @@ from toolcert.comparison.stats.significance import (
     MarginOutcome,
     excess,
     judge_margin,
-    mcnemar,
-    mcnemar_more,
     rows_to_decide,
     tango,
 )
+from toolcert.core.statistics.p_values import mcnemar, mcnemar_more
 from toolcert.core.values import Value
 
 

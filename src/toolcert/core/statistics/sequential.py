@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from toolcert.core.statistics.p_values import binomial_tail
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty
 from toolcert.core.statistics.rates import certainty as by_interval
 from toolcert.core.values import Value
@@ -129,32 +130,3 @@ class PairedTest:
     def needed(self) -> int:
         """How many worse pairs decide where no pair is better."""
         return next(count for count in range(1, 1000) if -self._bet.log_wealth(count, 0) <= math.log(self.alpha))
-
-
-def binomial_tail(k: int, n: int, rate: float = 0.5) -> float:
-    """The chance of at least k successes in n trials."""
-    if k <= 0:
-        return 1.0
-    if not 0 < rate < 1:
-        return float(rate >= 1)
-    logs = math.log(rate), math.log(1 - rate)
-    whole = math.lgamma(n + 1)
-    terms = (
-        math.exp(whole - math.lgamma(hits + 1) - math.lgamma(n - hits + 1) + hits * logs[0] + (n - hits) * logs[1])
-        for hits in range(k, n + 1)
-    )
-    return min(1.0, math.fsum(terms))
-
-
-def fisher_tail(k: int, n: int, k_before: int, n_before: int) -> float:
-    """Fisher's exact one-sided p that k of n is more than k_before of n_before only by chance."""
-    every, hits = n + n_before, k + k_before
-    whole = _log_comb(every, hits)
-    terms = (
-        math.exp(_log_comb(n, some) + _log_comb(n_before, hits - some) - whole) for some in range(k, min(n, hits) + 1)
-    )
-    return min(1.0, math.fsum(terms))
-
-
-def _log_comb(n: int, k: int) -> float:
-    return -math.inf if not 0 <= k <= n else math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.result import ChanceTest, CompareVerdict, Comparison, MarginTest, VendorComparison
 from toolcert.comparison.stats.significance import MarginOutcome
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.text.number_text import about_rows
 from toolcert.reports.display_text import plural, visible
 from toolcert.reports.formats import NOTHING, Extras

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolcert.comparison.judge.vendor_verdict import p_words
 from toolcert.comparison.read.packed_run import By
 from toolcert.comparison.result import CompareVerdict, Comparison, Figure, MarginTest, Missing, VendorComparison
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Interval
 from toolcert.reports.display_text import NO_VALUE, count, percent, plural, visible
 

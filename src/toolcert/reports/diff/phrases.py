@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from toolcert.comparison.judge.vendor_verdict import p_words
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.verdict import Verdict
 from toolcert.difference.run_difference import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from toolcert.comparison.judge.vendor_verdict import p_words
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.verdict import Word
 from toolcert.history.changes import Change, ChangeKind

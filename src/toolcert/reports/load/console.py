@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcert.load_test.summary import LevelFigures, LoadFinding, LoadSummary, p_text
+from toolcert.core.statistics.p_values import p_words
+from toolcert.load_test.summary import LevelFigures, LoadFinding, LoadSummary
 from toolcert.reports.console.style import SEVERITY_STYLES, STYLES, Line, Screen
 from toolcert.reports.display_text import count, duration, plural, seconds, shorten, whereabouts
 from toolcert.reports.probe.phrases import ROLES
@@ -49,7 +50,7 @@ def _answers(alone: str, loaded: str, screen: Screen) -> Iterator[Line]:
 
 def counts(found: LoadFinding) -> str:
     """How often, and how likely without the fault."""
-    chance = "" if found.p is None else f", p = {p_text(found.p)}"
+    chance = "" if found.p is None else f", p {p_words(found.p)}"
     return f"{count(found.count)} of {count(found.of)}{chance}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.timings import Percentiles
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
@@ -15,7 +16,6 @@ from toolcert.load_test.summary import (
     LoadSummary,
     PairFigures,
     SearchStep,
-    p_text,
 )
 from toolcert.reports.display_text import NO_VALUE, count, duration, percent, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras
@@ -143,7 +143,7 @@ def _finding(found: LoadFinding) -> FindingView:
 
 
 def _test(pairs: PairFigures) -> str:
-    result = f"p = {p_text(pairs.p)} whenever one looks (McNemar's exact test at the end: {p_text(pairs.exact)}); "
+    result = f"p {p_words(pairs.p)} whenever one looks (by McNemar's exact test at the end p {p_words(pairs.exact)}); "
     decided = "load breaks calls" if pairs.breaks else "not enough to say that load breaks calls"
     power = "" if pairs.detectable is None else f" So many pairs find {percent(pairs.detectable)} in nine of ten runs."
     return f"{result}it takes {pairs.alpha:g} to decide: {decided}.{power}"
@@ -181,6 +181,6 @@ def _thirds(drift: Drift) -> tuple[tuple[str, str, float | None], ...]:
 
 def _held(drift: Drift) -> str:
     return (
-        f"The load was kept up for {duration(drift.seconds)}. p = {p_text(drift.p)} that the last third is not wrong "
-        f"more often, {p_text(drift.p_slower)} that it is not slower."
+        f"The load was kept up for {duration(drift.seconds)}. p {p_words(drift.p)} that the last third is not wrong "
+        f"more often, p {p_words(drift.p_slower)} that it is not slower."
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from toolcert.core.statistics.p_values import fisher_tail
 from toolcert.core.statistics.rates import Rate, runs_needed, wilson
-from toolcert.core.statistics.sequential import fisher_tail
 from toolcert.core.text.number_text import count, plural
 from toolcert.core.verdict import (
     VERIFY_THRESHOLD,
