@@ -38,7 +38,7 @@ _FROM_ENVIRONMENT: dict[str, tuple[str, str | int | float]] = {
     "DB_USER": ("MODEL_TESTER_DB_USER", ""),
     "DB_PASSWORD": ("MODEL_TESTER_DB_PASSWORD", ""),
 }
-"""Settings by the variable that holds them, and their defaults; those of the database are used by nobody."""
+"""Settings by the variable that holds them, and their defaults; those of the database have no effect."""
 
 QUICK_TESTS = ("basic_tool_calling",)
 PROBES = {

@@ -188,7 +188,7 @@ class ModelTestRunner:
         return self._collect(models, folder)
 
     def _hold(self) -> IO[bytes]:
-        """The lock of an unfinished run's folder, or of a new one where there is none or another process is at it."""
+        """The lock of an unfinished run's folder, or of a new one if there is none or another process holds it."""
         folder = unfinished_run(self.output_dir / "runs", self.tester.endpoint)
         try:
             return hold(folder)

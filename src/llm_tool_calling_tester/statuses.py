@@ -61,7 +61,7 @@ def result_of(record: Record, test: str) -> TestResult:
 
 
 def result_of_error(test: str, error: Exception, seconds: float = 0.0) -> TestResult:
-    """The result of a user's test that raised after so long."""
+    """The result of a user's test that raised an exception after this many seconds."""
     status, reason = TestStatus.ERROR, f"{type(error).__name__}: {error}"
     if isinstance(error, NothingMeasuredError):
         status, reason = _status_of_fault(getattr(error, "fault", None), error.message)
@@ -97,7 +97,7 @@ def record_of(results: Mapping[str, TestResult], case: Case, evidence: Detail) -
     for result in results.values():
         settled = result.details.get("measured", True) or result.status is TestStatus.SKIPPED
         one = _BACK[result.status] if settled else Outcome.NOT_MEASURED
-        # What was not measured is asked again when the run goes on, so it speaks for all of a case.
+        # An unmeasured test is asked again when the run resumes, so it decides the outcome of the whole case.
         if outcome is Outcome.PASSED or one is Outcome.NOT_MEASURED:
             outcome, reason = one, result.error or ""
     return Record(

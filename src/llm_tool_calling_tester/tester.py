@@ -174,13 +174,13 @@ class ModelTester:
 
     async def _probe(self, test: str, probe: Probe, model: str) -> TestResult:
         case = Case(key=f"{NAME}/{model}/{test}", endpoint=NAME, model=model, probe=probe.name, iteration=1)
-        on_attempt = self.watching.pop((model, test), _nobody)
+        on_attempt = self.watching.pop((model, test), _ignore_attempt)
         record = await ProbeWork(own=[probe], refusals=self._refusals).perform(case, self.session, on_attempt)
         self.evidence[model, test] = record.detail
         return result_of(record, test)
 
 
-def _nobody(_attempt: Attempt) -> None:
+def _ignore_attempt(_attempt: Attempt) -> None:
     """Ignore the attempt."""
 
 

@@ -4,8 +4,8 @@
 >>> run = probe(Endpoint("http://localhost:8000"), options=ProbeOptions(iterations=10))
 >>> run.summary.headline
 
-`verify` replays a dataset, `load` asks alone and under load, `compare` holds vendors against a baseline, `diff` a later
-run against an earlier one, `report` writes a finished run in any format, `load_run` reads one, `merge` joins runs of
+`verify` replays a dataset, `load` asks alone and under load, `compare` compares vendors with a baseline, `diff` a later
+run with an earlier one, `report` writes a finished run in any format, `load_run` reads one, `merge` joins runs of
 several machines, `Viewer` shows runs in the browser. The functions have the names of the commands, and those that take
 long have an async twin: `probe_async`, `verify_async`, `load_async`, `compare_async`, `models_async`.
 """

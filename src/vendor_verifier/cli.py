@@ -62,7 +62,7 @@ def cli(api_key: str | None, **given: Any) -> None:
     if evaluation.use_raw_completions and type(validator.adapter) is GenericModel:
         warn(f"there is no adapter for {evaluation.model}: only <tool_call> is read as a call; see --model-type.")
     with progress(f"vendor_verifier {evaluation.file_path}  {evaluation.model}") as display:
-        summary = validator.run([display, _tell_bad_lines(display.say)])
+        summary = validator.run([display, _report_bad_lines(display.say)])
     for notice in validator.notices:
         warn(notice)
     echo_json(json.dumps(summary, indent=4, ensure_ascii=False))
@@ -86,7 +86,7 @@ def _exit_code(summary: JsonObject, validator: Validator) -> ExitCode:
     return ExitCode.OK
 
 
-def _tell_bad_lines(say: Callable[[str], None]) -> Handler:
+def _report_bad_lines(say: Callable[[str], None]) -> Handler:
     """Report each line that cannot be asked at once; the run continues."""
 
     def tell(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""The client under its older name: whom to ask and how; single requests can be sent with it."""
+"""The client under its older name: which server to ask and how; single requests can be sent with it."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ class ApiClient:
 
 
 def patience(retries: int) -> RetryPolicy:
-    """Repeat every failure so many times, timeouts and answers that break off included."""
+    """Repeat every failure this many times, timeouts and answers that break off included."""
     return RetryPolicy(retries=retries, timeout_retries=retries, repeats_broken=True)

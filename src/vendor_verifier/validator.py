@@ -173,7 +173,7 @@ class Validator:
         if job.holds_another_run(self._folder):
             # The text knows no refusal: rows of another endpoint, model or body are simply asked again.
             job.start_afresh()
-            what = "was made with another endpoint, model or request; every row is asked anew."
+            what = "was made with another endpoint, model or request; every row is asked again."
             self.notices += (f"{self._output} {what}",)
             if holds_answers(self._output):
                 self.notices += (f"The results as they were are kept as {keep_beside(self._output)}.",)
@@ -181,7 +181,7 @@ class Validator:
             self._take_over(job)
 
     def _take_over(self, job: VerifyJob) -> None:
-        """Go on with results whose run folder is not there; what is not gone on with is kept beside."""
+        """Continue results whose run folder is missing; what is not continued is kept beside them."""
         earlier = self._earlier()
         taken = earlier.enter_into(self._folder, job) if earlier is not None and earlier.answers else 0
         if earlier is None or earlier.from_elsewhere or taken < earlier.answers:

@@ -33,7 +33,7 @@ def test_show_fits_80_columns_by_weeks_and_shows_days_where_there_is_room(histor
     """60 days do not fit into 80 columns one by one; the week that broke is marked all the same."""
     narrow = lines_of(toolcert("history", "show", "--history", history))
     assert max(map(len, narrow)) <= 80
-    assert "one sign is a week, the worst day of it" in "\n".join(narrow)
+    assert "one symbol is a week, the worst day of it" in "\n".join(narrow)
     (line,) = [line for line in narrow if line.startswith("outage ")]
     assert "██✗✗█" in line
     wide = lines_of(toolcert("history", "show", "--history", history, width=140))

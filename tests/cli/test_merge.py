@@ -196,7 +196,7 @@ def test_a_run_that_is_no_shard_and_a_folder_that_is_no_run_are_refused(
     tmp_path: Path, vendor: Vendor, dataset: str, three: list[Path]
 ) -> None:
     run(dataset, vendor.url, tmp_path / "whole", limit=2)
-    with pytest.raises(InputError, match="is no shard"):
+    with pytest.raises(InputError, match="is not a shard"):
         merge(*three, tmp_path / "whole", output=tmp_path / "all")
     with pytest.raises(InputError, match="is not a run of toolcert"):
         merge(*three, tmp_path, output=tmp_path / "all")

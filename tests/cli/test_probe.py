@@ -465,7 +465,7 @@ def test_a_score_above_the_gate_does_not_hide_an_error(tmp_path: Path) -> None:
         allowed = toolcert(*asked, "--allow", "stream.cut", cwd=tmp_path)
         proof = toolcert(*asked, "--allow", "stream.cut", "--require", "certified", cwd=tmp_path)
     assert done.returncode == 1
-    assert "scores 95, but has stream.cut: --allow stream.cut would let it stand." in done.stderr
+    assert "scores 95, but has stream.cut: --allow stream.cut would allow it." in done.stderr
     assert allowed.returncode == 0, allowed.stderr
     assert proof.returncode == 1
 

@@ -47,7 +47,7 @@ def test_the_list_names_every_persona_and_fault() -> None:
     ("arguments", "said"),
     [
         (("--model", "gpt-5"), "no simulated model 'gpt-5'"),
-        (("--latency", "soon"), "'soon' is no latency"),
+        (("--latency", "soon"), "'soon' is not a latency"),
         (("--key-env", "NO_SUCH_VARIABLE_HERE"), "NO_SUCH_VARIABLE_HERE is not set"),
         (("--face", "other"), "is not one of"),
     ],

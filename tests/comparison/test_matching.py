@@ -6,7 +6,7 @@ from array import array
 
 import pytest
 
-from toolcert.comparison.match.partners import NOBODY, Match, count_repeats, find_partners
+from toolcert.comparison.match.partners import NO_PARTNER, Match, count_repeats, find_partners
 from toolcert.comparison.read.columns import Columns
 
 
@@ -22,9 +22,9 @@ def columns(numbers: list[int], contents: list[int] | None = None) -> Columns:
     ("ours", "theirs", "partners"),
     [
         ([1, 1, 2, 2, 3], [2, 2, 1, 1, 3], [2, 3, 0, 1, 4]),
-        ([1, 1, 1], [1, 5], [0, NOBODY, NOBODY]),
-        ([7, 4_000_000_000, 8], [8, 4_000_000_000, 9], [NOBODY, 1, 0]),
-        ([1, 2], [3, 4], [NOBODY, NOBODY]),
+        ([1, 1, 1], [1, 5], [0, NO_PARTNER, NO_PARTNER]),
+        ([7, 4_000_000_000, 8], [8, 4_000_000_000, 9], [NO_PARTNER, 1, 0]),
+        ([1, 2], [3, 4], [NO_PARTNER, NO_PARTNER]),
     ],
 )
 def test_by_number_repeats_meet_in_order_and_no_number_is_too_large(ours, theirs, partners):

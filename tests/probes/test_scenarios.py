@@ -166,7 +166,7 @@ TOML_HEAD = 'name = "a"\n[[messages]]\nrole = "user"\ncontent = "hi"\n'
     [
         ("name: [", 1, "not valid YAML"),
         ("messages: []\nexpect: {calls: []}", 1, "name is missing"),
-        ("name: a b\nmessages: x\nexpect: {}", 1, "'a b' is no name"),
+        ("name: a b\nmessages: x\nexpect: {}", 1, "'a b' is not a name"),
         ("name: a\nmesages: []\nexpect: {}", 2, "unknown key 'mesages'. Did you mean messages?"),
         ("name: a\nmessages: []\nexpect: {calls: []}", 2, "messages is empty"),
         ("name: a\nmessages:\n  - role: user\n    content: hi\nexpect: {}", 5, "nothing is expected"),
@@ -206,7 +206,7 @@ TOML_HEAD = 'name = "a"\n[[messages]]\nrole = "user"\ncontent = "hi"\n'
         (
             'name: a\nmessages:\n  - role: user\n    content: "hi {{nmber:x}}"\nexpect: {text: hi}',
             4,
-            "{{nmber:x}} is no placeholder. Did you mean {{number}}?",
+            "{{nmber:x}} is not a placeholder. Did you mean {{number}}?",
         ),
         (f"{HEAD}tools_from: x\nexpect: {{text: hi}}", 3, "not supported yet"),
         ("scenarios:\n  - name: a\n  - nome: b\nexpect: 1", 4, "unknown key 'expect'"),

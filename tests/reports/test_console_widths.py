@@ -126,7 +126,7 @@ def test_no_word_is_broken_over_two_lines(reports: Reports, name: str, width: in
         pytest.skip("its times differ from run to run")
     whole = set(reports.run(*command).split())
     for line in own_lines(reports.run(*command, width=width)):
-        if line.startswith("  one sign is"):
+        if line.startswith("  one symbol is"):
             continue  # a timeline that is narrower says so
         broken = [word for word in line.split() if word not in whole and not DRAWN.fullmatch(word)]
         assert not [word for word in broken if "…" not in word], line

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[2] / "src"
-PROSE = frozenset({"reason", "message", "stopped", "unasked_because", "notes", "headline"})
+PROSE = frozenset({"reason", "message", "rule", "stopped", "unasked_because", "notes", "headline"})
 """Fields that hold sentences for people."""
 LOOKS = frozenset(
     {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "split", "find"}

@@ -1,4 +1,4 @@
-"""Compare: finished runs of vendors held against runs of a baseline. Nothing is sent."""
+"""Compare: finished runs of vendors compared with runs of a baseline. Nothing is sent."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Runs: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 def compare(baselines: Runs, vendors: Runs, options: CompareOptions | None = None) -> Comparison:
-    """Hold vendors against a baseline; a second run of the baseline tells how much it differs from itself."""
+    """Compare vendors with a baseline; a second run of the baseline tells how much it differs from itself."""
     return compare_runs(_names(baselines), _names(vendors), options or CompareOptions())
 
 
 async def compare_async(baselines: Runs, vendors: Runs, options: CompareOptions | None = None) -> Comparison:
-    """Hold vendors against a baseline, in a thread of its own so that the event loop stays free."""
+    """Compare vendors with a baseline, in a thread of its own so that the event loop stays free."""
     import asyncio  # the command compares without it, and it takes long to load
 
     return await asyncio.to_thread(compare, baselines, vendors, options)
@@ -52,7 +52,7 @@ def plan_comparison(
 
 
 def bless(run: str | Path, name: str, baselines: str) -> tuple[Blessing, Blessing | None]:
-    """Keep a run as a named baseline; also the one of that name before, where it was another run."""
+    """Keep a run as a named baseline; the second value is the baseline that it replaces, where that is another run."""
     earlier = readable_blessing(Path(baselines), name)
     blessing = bless_run(Path(run), name, Path(baselines))
     same = earlier is not None and (earlier.path, earlier.digest) == (blessing.path, blessing.digest)

@@ -22,7 +22,7 @@ from toolcert.api.probe import ConfirmProbe, ProbeOptions, ProbeRun, probe
 from toolcert.core.errors import NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
 from toolcert.core.values import Value
-from toolcert.history.observation import Observation, StoredRun, day_that_came, today
+from toolcert.history.observation import Observation, StoredRun, past_day, today
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.summary.scorecard import ProbeSummary
@@ -179,9 +179,9 @@ def daily(
 ) -> ProbeRun:
     """Run one day: what is already measured is not asked again; an outage is stored and published, then raised.
 
-    `deleted` is told what went because it was older than the retention.
+    `deleted` is called with what was removed because it was older than the retention.
     """
-    day = day_that_came(options.date)
+    day = past_day(options.date)
     if options.readme is not None:
         check_markers(Path(options.readme))
     check_writable(Path(options.report_dir) / INDEX)

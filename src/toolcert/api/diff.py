@@ -1,4 +1,4 @@
-"""Diff: later runs held against an earlier one of the same job. Nothing is sent."""
+"""Diff: later runs compared with an earlier one of the same job. Nothing is sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def diff(
 ) -> tuple[RunDifference, ...]:
     """What changed from the first run to each of the others; all of them share the chance of a false alarm.
 
-    Cases whose findings a mark in the file `known` excuses have no say.
+    Cases whose findings a mark in the file `known` excuses are not counted.
     """
     if not after:
         raise UsageError("one run has no difference.", remedy="Name two or more: the earlier one first.")

@@ -124,7 +124,7 @@ RESUMED_WITHIN = 86400.0
 def unfinished_run(
     parent: Path, endpoint: Endpoint, *, iterations: int | None = None, models: Collection[str] | None = None
 ) -> Path:
-    """The folder of the newest run below `parent`, if it was interrupted lately and asked the same; else a new one.
+    """The folder of the newest run below `parent` if it was interrupted recently and asked the same, else a new one.
 
     A run that another process is still writing is not continued, and with `models` neither is one of other models.
     """

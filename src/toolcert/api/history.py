@@ -7,7 +7,7 @@ from pathlib import Path
 from toolcert.core.errors import InputError
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.history.drift import BUDGET
-from toolcert.history.observation import day_that_came, observations, stored_run
+from toolcert.history.observation import observations, past_day, stored_run
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
 from toolcert.probes.summary.scorecard import ProbeSummary
@@ -23,7 +23,7 @@ def add_run(folder: Path | str, history: str, *, day: str | None = None) -> Prob
     if manifest.job != "probe":
         raise InputError(f"{run_name(folder)} is a {manifest.job} run; the history keeps probe runs.")
     summary = summarise_run(folder)
-    add_summary(summary, history, day=day and day_that_came(day))
+    add_summary(summary, history, day=day and past_day(day))
     return summary
 
 

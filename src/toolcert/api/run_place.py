@@ -44,7 +44,7 @@ async def run_place(output: str | None) -> AsyncIterator[tuple[str | None, list[
 
 
 def place_of_plan(output: str | None) -> str | None:
-    """The local folder in which a dry run looks what an earlier run has measured; nothing is held or uploaded."""
+    """The local folder in which a dry run looks up what an earlier run has measured; nothing is locked or uploaded."""
     if output is None or not is_url(output):
         return output
     from toolcert.stores.mirror import mirror

@@ -34,11 +34,11 @@ def _room(room: str, **commands: str) -> dict[str, Entry]:
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Measure": _room(
         "measurement",
-        probe="Probe models: do they call tools, rightly, and how surely?",
+        probe="Probe models: do they call tools correctly, and how reliably?",
         verify="Replay a dataset of requests against one model.",
         load="Do calls that work alone break under load, and from how many requests at a time on?",
         replay="Send one row of a run again and show both answers.",
-        daily="Probe, remember and publish: the run for every day.",
+        daily="Probe, add to the history and publish: the daily run.",
         demo="Probe simulated models, and a real small one, on this machine.",
     ),
     "Read results": _room(

@@ -1,1 +1,1 @@
-"""Comparison: finished runs held against a baseline, with statistics."""
+"""Comparison: finished runs compared with a baseline, with statistics."""

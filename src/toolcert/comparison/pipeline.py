@@ -12,7 +12,7 @@ from toolcert.comparison.compare_options import CompareOptions
 from toolcert.comparison.judge.measurement import Basis, VendorDraft, measure, unfinished_note
 from toolcert.comparison.judge.vendor_verdict import Decided, VerdictCase, decide
 from toolcert.comparison.match.pairs import OtherContent, Pairing, ask_again, other_content, other_sampling
-from toolcert.comparison.match.partners import NOBODY, Match, Partners, count_matching, count_repeats, find_partners
+from toolcert.comparison.match.partners import NO_PARTNER, Match, Partners, count_matching, count_repeats, find_partners
 from toolcert.comparison.read.packed_run import By, PackedRun
 from toolcert.comparison.result import ChanceTest, CompareFinding, Comparison, MissedCalls, Side, VendorComparison
 from toolcert.comparison.stats.vendor_tests import RawTest
@@ -242,7 +242,7 @@ class _Comparison:
 
     def _match(self, baseline: PackedRun, run: PackedRun) -> Partners:
         partners = find_partners(baseline.columns, run.columns, self._options.match)
-        if partners.count(NOBODY) == len(partners):
+        if partners.count(NO_PARTNER) == len(partners):
             raise InputError(
                 f"{baseline.label} and {run.label} have no row in common: they are runs of different datasets.",
                 remedy="Compare runs of the same dataset.",

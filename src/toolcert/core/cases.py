@@ -78,7 +78,7 @@ class Case(Value):
 
 
 MOST_SHARDS = 100_000
-ONLY_A_SHARE = "a shard holds only a share of the cases, which decides nothing"
+ONLY_A_SHARE = "a shard asks only a part of the cases, too few for a verdict"
 BELONGS_TO_MERGE = "Leave it out here, and give it to `toolcert merge`, which sees all of them."
 _FORM = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 

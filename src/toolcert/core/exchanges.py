@@ -53,7 +53,7 @@ class Fault(Value):
     status: int | None = None
     cause: FaultCause | None = None
     wait: float | None = None
-    """Seconds that the server wants to be left alone, where that is longer than a request waits."""
+    """Seconds that the server asks us to wait, if that is longer than a request waits."""
 
 
 class Timing(Value):

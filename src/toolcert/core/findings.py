@@ -30,7 +30,7 @@ DATASET = "dataset."
 INTERNAL = "internal.error"
 """The code of a case that toolcert itself could not judge: a note about us, never charged to a vendor."""
 LOST_CALLS = frozenset({"call.in_text", "call.in_reasoning", "finish.calls_missing"})
-"""What says of an answer without calls that the model made one, and the server lost it."""
+"""Findings which show that the model made a call and the server lost it."""
 EXAMPLES = 5
 """Rows named for each finding of a dataset or a verify run."""
 

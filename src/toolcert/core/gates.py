@@ -135,7 +135,7 @@ class Gates(Value):
     fail_on: tuple[str, ...] = ()
     require: Word | None = None
     allow: tuple[str, ...] = ()
-    """Findings that may stand; in probe also probes."""
+    """Findings that are allowed; in probe also probes."""
 
     def __bool__(self) -> bool:
         return bool(self.fail_under is not None or self.figures or self.limits or self.fail_on or self.require)

@@ -132,7 +132,7 @@ class Record(Value):
     skip: SkipKind | None = None
     """Why it was skipped, where it was."""
     cause: str = ""
-    """The reason without what only this case met, where that is less: cases are counted by it."""
+    """The reason without the details of this case, where it has some: cases are grouped by it."""
     codes: tuple[str, ...] = ()
     """The codes of its findings, each once, errors first; without those that follow from another (see `Finding`)."""
     at: float = 0.0

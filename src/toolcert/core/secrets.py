@@ -31,9 +31,9 @@ class SecretForms:
         runs = _PLAIN_RUN.findall(value)
         self._anchor = max(runs, key=len, default="").encode()
         """A part of the secret that stands as it is wherever no letter or digit of it is written as a code."""
-        self._letters = tuple(letter.encode() for letter in sorted({*"".join(runs)}, key=_usualness))
+        self._letters = tuple(letter.encode() for letter in sorted({*"".join(runs)}, key=_rarest_first))
         pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
-        self._seams = tuple(_seam(pair) for pair in sorted(pairs, key=_usualness))
+        self._seams = tuple(_seam(pair) for pair in sorted(pairs, key=_rarest_first))
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
@@ -89,7 +89,7 @@ class _Disguise(NamedTuple):
 
 
 def _disguise(text: str) -> _Disguise:
-    rarest = min("".join(_PLAIN_RUN.findall(text)) or text, key=_usualness)
+    rarest = min("".join(_PLAIN_RUN.findall(text)) or text, key=_rarest_first)
     forms = SecretForms(text) if {*text.lower()} - {*"0123456789abcdef"} else None
     return _Disguise(rarest.encode(), text.encode("utf-8", "surrogatepass"), forms)
 
@@ -101,14 +101,14 @@ def _disguises(value: str) -> list[str]:
     data = value.encode("utf-8", "surrogatepass")
     found = [value[::-1], data.hex(), data.hex().upper()]
     for before in range(3):
-        # A sign of base64 holds six bits: those that hold bits of a neighbour are left out at both ends.
+        # A character of base64 holds six bits: those that hold bits of a neighbour are left out at both ends.
         signs = b2a_base64(bytes(before) + data, newline=False).decode()
         whole = signs[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
         found += [whole, whole.translate(_URL_SAFE)]
     return list(dict.fromkeys(found))
 
 
-def _usualness(text: str) -> list[int]:
+def _rarest_first(text: str) -> list[int]:
     """Sorts what most answers lack to the front: the search for all of it ends with the first that is missing."""
     return sorted(map(_RAREST_FIRST.find, text))
 

@@ -8,7 +8,7 @@ import msgspec
 
 JsonObject: TypeAlias = dict[str, Any]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
-"""What something took. A run that was changed may say that it took less than no time: then its line is no record."""
+"""A duration. A run that was edited may hold a negative one: such a line is not read as a record."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

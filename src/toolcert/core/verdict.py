@@ -206,7 +206,7 @@ def _may_fail(ability: Ability, allow: Sequence[str]) -> bool:
 
 
 def is_allowed(code: str, allowed: Iterable[str]) -> bool:
-    """Whether a finding may stand: by its code, or by its family."""
+    """Whether a finding is allowed: by its code, or by its family."""
     return any(code == one or code.startswith(f"{one}.") for one in allowed)
 
 

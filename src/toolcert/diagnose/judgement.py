@@ -197,7 +197,7 @@ class Offer:
     def judge(self, name: str, arguments: Any) -> tuple[Any, Judgement]:
         """The parameters a call of an offered tool is judged by, and the judgement.
 
-        Which of two namesakes a model meant nobody knows; offering both is the request's fault, so the kinder counts.
+        If two tools share a name, which one was meant is unknown: the request's fault, so the milder judgement counts.
         """
         parameters, judgement = self.parameters[name], self.validator(name).judge(arguments)
         for other in self._others.get(name, ()) if not judgement.ok else ():
@@ -225,7 +225,7 @@ def schema_fault(parameters: Any) -> tuple[str, str] | None:
 
 
 def offered_tools(request: Request) -> dict[str, Any]:
-    """The parameters of every offered function by its name; of two namesakes, those of the first."""
+    """The parameters of every offered function by its name; of two with the same name, those of the first."""
     offered: dict[str, Any] = {}
     for function in named_functions(request.tools):
         offered.setdefault(function["name"], function.get("parameters"))

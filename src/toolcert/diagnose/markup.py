@@ -24,7 +24,7 @@ from toolcert.diagnose.request_facts import instructions, last_question
 class Kind(Enum):
     """How much a written form proves by itself."""
 
-    SPECIAL = "special tokens, which nobody types"
+    SPECIAL = "special tokens, which people do not type"
     TAG = "tags, which documentation quotes"
     PLAIN = "plain text, which tutorials and answers in JSON also contain"
 
@@ -175,13 +175,13 @@ _SHOWS = re.compile(
     r"|\bcontains|\bsignature|zum Beispiel|par exemple|por ejemplo|例如|比如|示例|たとえば",
     re.IGNORECASE,
 )
-"""Words that introduce an example rather than a deed."""
+"""Words that introduce an example rather than an actual call."""
 _ACTS = re.compile(
     r"\b(?:let me|i'll|i’ll|i will|i am going to|i'm going to|i need to (?:call|use)|calling|checking|looking up)\b"
     r"|ich (?:rufe|werde|schaue)|je vais|voy a|我(?:将|会|来)",
     re.IGNORECASE,
 )
-"""Words that announce a deed."""
+"""Words that announce an actual call."""
 _ASKS = r"\b(?:show|give|write|print|explain|describe|generate|provide|draft|what|how|which|teach)\b[\s\S]{0,120}?"
 _ASKS_FOR_WRITING = re.compile(
     _ASKS + r"\b(?:examples?|samples?|formats?|syntax|schemas?|payloads?|snippets?|tutorials?|documentation|json|curl"
@@ -250,7 +250,7 @@ class _Page(NamedTuple):
         return match[0].strip() if match else ""
 
     def counts(self, kind: Kind, start: int, end: int) -> bool:
-        """Whether a call written from `start` to `end` is a deed and not an example."""
+        """Whether a call written from `start` to `end` is meant as a call and not as an example."""
         if is_quoted(self.text, start):
             return False
         if self.thought:
@@ -269,7 +269,7 @@ class _Page(NamedTuple):
         return _SHOWS.search(last) is not None and _ACTS.search(last) is None
 
     def _stands_alone(self, start: int, end: int) -> bool:
-        """Whether the call begins or ends the answer, or follows an announcement, and nobody asked to see one."""
+        """Whether the call begins or ends the answer or follows an announcement, and the user asked for no example."""
         if self._shown(start) or _asked_to_see(self.request, self.offered):
             return False
         before, after = _REASONING.sub("", self.text[:start]), self.text[end:]

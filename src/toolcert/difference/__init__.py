@@ -1,1 +1,1 @@
-"""Two runs of the same job held against each other: what changed, and whether chance explains it."""
+"""Two runs of the same job compared: what changed, and whether chance explains it."""

@@ -557,7 +557,7 @@ class _PairCounts:
         for name, counts in self._facts.items():
             n = counts.total()
             if not n and name != ANSWERS:
-                continue  # the dataset expects nothing, or nobody called
+                continue  # the dataset expects nothing, or neither side called
             lost, gained = counts[True, False], counts[False, True]
             both = counts[True, True]
             answers = name == ANSWERS

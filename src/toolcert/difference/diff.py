@@ -1,4 +1,4 @@
-"""Holds two runs of the same job against each other: what changed, by tests that also the history uses.
+"""Compares two runs of the same job: what changed, by the tests that the history uses too.
 
 Probe runs are compared by model and probe. Their cases are independent tries, so a probe is a table of passes before
 and after. Verify runs are compared row by row: rows are paired by the content of their requests, and pairs whose result
@@ -195,7 +195,7 @@ def _why(model: ModelDifference, change: Change) -> str:
 
 
 def _also(models: Sequence[ModelDifference]) -> str:
-    """New errors, which the reader must know of even where no rate tells of them."""
+    """New errors, which the reader must know about even if no rate shows them."""
     new = [one for model in models for one in model.findings if is_new_error(one)]
     if not new:
         return ""

@@ -68,7 +68,7 @@ def _able(tests: Sequence[OneSided], alpha: float) -> list[bool]:
 
 
 def _normal(tables: Sequence[Table]) -> Callable[[float], float]:
-    """The chance of at most so many passes, by the normal distribution."""
+    """The chance of at most this many passes, by the normal distribution."""
     mean = variance = 0.0
     for before, after in tables:
         tries, share = before.n + after.n, (before.k + after.k) / (before.n + after.n)

@@ -119,7 +119,7 @@ def judged(models: Sequence[ModelEvidence], alpha: float) -> tuple[list[ModelDif
 
 
 def _changes(tested: Sequence[AbilityEvidence], alpha: float) -> Iterator[AbilityDifference]:
-    """Losses share alpha, gains share alpha: so many are false in a report in which nothing changed."""
+    """Losses share one alpha and gains another: the chance of a false loss, or of a false gain, if nothing changed."""
     losses, gains = ([_NOTHING if not one.directed else test for one, test in of_one] for of_one in _both(tested))
     # What is neither better nor worse is tested on both sides, each at half of alpha, apart from the others.
     either = [_either(one) for one in tested]

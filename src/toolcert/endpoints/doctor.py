@@ -22,7 +22,7 @@ from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import JsonObject, Value
 from toolcert.endpoints.dialects.model_list import LOOK_CLOSER
-from toolcert.endpoints.model_selection import told_models
+from toolcert.endpoints.model_selection import model_counts
 from toolcert.endpoints.presets import presets
 from toolcert.endpoints.session import EndpointSession
 from toolcert.http.connection import tls_context
@@ -211,7 +211,7 @@ class Doctor:
         able = [info for info in self._models if info.can_chat]
         if self._model is None and able:
             self._model = able[0].id
-        return good("model listing", told_models(len(self._models), len(able)))
+        return good("model listing", model_counts(len(self._models), len(able)))
 
     async def _chat(self) -> Step:
         if self._model is None:

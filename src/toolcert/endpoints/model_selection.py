@@ -108,12 +108,12 @@ def _nothing(endpoint: str, listed: Sequence[ModelInfo], wanted: Patterns, unwan
     if not ids:
         return NothingMeasuredError(f"{endpoint} lists no model.", remedy="Check what the endpoint serves.")
     close = [match for name in wanted.plain for match in close_names(name, ids, most=3)]
-    more = ", ..." if len(ids) > 5 else ""
+    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
     remedy = question(dict.fromkeys(close)) or f"It lists {', '.join(ids[:5])}{more}."
     given = [f"--model {text}" for text in wanted.texts] + [f"--exclude {text}" for text in unwanted.texts]
     return NothingMeasuredError(f"{endpoint}: with {' '.join(given)} no model is left to ask.", remedy=remedy)
 
 
-def told_models(listed: int, able: int) -> str:
+def model_counts(listed: int, able: int) -> str:
     """How many models an endpoint lists, and how many of them can chat."""
     return f"{plural(listed, 'model')}, {able} can chat"

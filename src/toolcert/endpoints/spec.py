@@ -14,7 +14,7 @@ from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.endpoints.api_url import endpoint_name
 from toolcert.endpoints.presets import Preset, presets
-from toolcert.endpoints.trust import addresses_of, strayed, variables_of
+from toolcert.endpoints.trust import addresses_of, misdirected, variables_of
 from toolcert.settings import OPTIONS, Resolved, Settings, Source
 from toolcert.settings.credentials import KEY_VARIABLE, KeySources, find_key, split_header
 from toolcert.settings.options import BY_KEY
@@ -129,11 +129,11 @@ class ChosenEndpoint:
         """Variables that were set and not used, because the endpoint was named on the command line."""
         self.by_file = layers.from_file(*_HOSTS, "api_key_env", "api_key_file", "header", "preset", "dialect")
         """Whether the configuration file chose the host, or what is sent there as a key."""
-        self.strayed: list[str] = []
+        self.misdirected: list[str] = []
         """Variables with keys of presets that the file would send to a host that is not the preset's own."""
         if layers.from_file(*_HOSTS):
             sources = variables_of(spec, None if key is None else key.source)
-            self.strayed = strayed(sources, addresses_of(spec), layers.environment)
+            self.misdirected = misdirected(sources, addresses_of(spec), layers.environment)
 
 
 def choose_endpoints(

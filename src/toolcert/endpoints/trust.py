@@ -23,7 +23,7 @@ def hosts_of(spec: EndpointSpec) -> list[str]:
 
 
 def _host(address: str) -> str:
-    """The host as its name is looked up: neither a user in front of it nor letters that look alike feign another."""
+    """The host as its name is looked up, so that no user name in front of it and no look-alike letter hides it."""
     try:
         host = urlsplit(address).netloc.rpartition("@")[2]
         return host if host.isascii() else host.encode("idna").decode()
@@ -38,7 +38,7 @@ def variables_of(spec: EndpointSpec, key_source: str | None = None) -> list[str]
     return list(dict.fromkeys([*([key] if key else []), *headers]))
 
 
-def strayed(variables: Iterable[str], addresses: Iterable[str], environment: Mapping[str, str]) -> list[str]:
+def misdirected(variables: Iterable[str], addresses: Iterable[str], environment: Mapping[str, str]) -> list[str]:
     """The variables that presets keep their keys in, and that would go to another host than the preset's own."""
     asked = list(addresses)
     return [

@@ -288,7 +288,7 @@ class LocalEngine:
         while (case := await queue.take(endpoint)) is not None:
             self._emit(CaseStarted(case=case))
             if skip := self._skip(case):
-                # Without this pause the rest of a long plan would be skipped in one go, deaf to Ctrl-C.
+                # Without this pause the rest of a long plan would be skipped at once, and Ctrl-C would not be noticed.
                 await asyncio.sleep(0)
                 record = skipped(case, skip)
             else:

@@ -36,10 +36,10 @@ _RAY_SETTINGS = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "600",
 }
-"""No reports to Ray's makers, no warning about graphics cards, and time for us to say that the head is gone: without it
-Ray ends the process a minute after."""
-_SOON_TOLD = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
-"""Ray tries to reach a cluster so often, once a second, before it says what is wrong."""
+"""No reports to Ray's makers, no warning about graphics cards, and time for us to report that the head is gone:
+otherwise Ray ends the process a minute later."""
+_FEWER_TRIES = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
+"""How many times Ray tries to reach a cluster, once a second, before it says what is wrong."""
 _EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
 
 
@@ -160,7 +160,7 @@ def _connect(address: str, workers: int | None) -> tuple[Any, bool]:
     """The ray module, connected, and whether it is ours to disconnect."""
     if address != LOCAL:
         _check_address(address)
-    for name, value in (_RAY_SETTINGS if address == LOCAL else _RAY_SETTINGS | _SOON_TOLD).items():
+    for name, value in (_RAY_SETTINGS if address == LOCAL else _RAY_SETTINGS | _FEWER_TRIES).items():
         os.environ.setdefault(name, value)
     try:
         ray = importlib.import_module("ray")

@@ -52,12 +52,12 @@ from toolcert.settings.credentials import variables_in
 from toolcert.version import __version__
 
 SILENT_SECONDS = 20.0
-"""A worker that says nothing for so long is taken for dead; it stops by itself before that."""
+"""A worker that is silent for this long is considered dead; it stops by itself before that."""
 JOIN_SECONDS = 60.0
 """Waiting for a worker when there is none: longer than Ray takes to start a process on a busy machine."""
 LEAST_AHEAD, MOST_AHEAD = 2, 128
 AHEAD_SECONDS = 0.1
-"""A worker has cases for so long beyond those that it may ask at once: several times what a delivery takes."""
+"""A worker is given cases for this long beyond those that it may ask at once: several times what a delivery takes."""
 _RATE_SECONDS = 0.2
 MOST_LOSSES = 3
 """Workers that may die over a case before it is given up."""
@@ -81,7 +81,7 @@ class WorkerLink:
         self._counted = 0
         self._counted_since = time.monotonic()
         self.silent = 0
-        """Looks at it in a row without a word of it; time in which the engine itself stood still does not count."""
+        """Checks in a row without a message from it; time in which the engine itself was stalled does not count."""
         self._tools: dict[int, tuple[Any, int]] = {}
         """Tool lists that it has, by identity: rows with the same tools share one list."""
 
@@ -177,7 +177,7 @@ class WorkerPool:
         self.in_background(self._watch())
 
     async def close(self) -> None:
-        """Send all workers home."""
+        """Stop all workers."""
         self._stopping = True
         self._server.close()
         for link in self._links:
@@ -235,7 +235,7 @@ class WorkerPool:
         self._broken = self._broken or error
         self._joined.set()
         for number, waiting in enumerate(one for one in self._waiting.values() if not one.done()):
-            # One failure ends the run; nobody would ever look at the others.
+            # One failure ends the run; the others would never be looked at.
             waiting.cancel() if number else waiting.set_exception(self._broken)
 
     def fail_alone(self, error: ToolcertError) -> None:
@@ -250,7 +250,7 @@ class WorkerPool:
         return known and not self._stopping
 
     def notices(self) -> Iterator[str]:
-        """What to tell people."""
+        """Messages for the user."""
         yield f"Ray: {plural(self.workers, 'worker')} on {plural(len(self.machines), 'machine')}."
         if self.workers_lost:
             again = (
@@ -265,7 +265,7 @@ class WorkerPool:
         task.add_done_callback(self._tasks.discard)
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """A connection: one of our workers from its first word to its last, or a stranger."""
+        """Serve one connection: that of one of our workers until it ends, or that of a stranger."""
         try:
             async with asyncio.timeout(_HELLO_SECONDS):
                 head, _ = await read_frame(reader, _LONGEST_HELLO)

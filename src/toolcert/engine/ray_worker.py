@@ -35,12 +35,12 @@ AHEAD = 1
 """Cases that are prepared while all places are taken."""
 BATCH = 64
 FLUSH_SECONDS = 0.025
-"""Records wait this long for company: the most that a killed worker has done in vain, besides what is in flight."""
+"""Records are collected for this long before they are sent; a killed worker loses these and what is in flight."""
 LARGEST_BATCH = 4 * 1024 * 1024
 BEAT_SECONDS = 2.0
-"""Both sides say at least this often that they are there."""
+"""Both sides send a sign of life at least this often."""
 QUIET_SECONDS = 10.0
-"""A worker that hears nothing for so long starts no request: the engine may have given its share to others."""
+"""A worker that hears nothing for this long starts no request: the engine may have given its share to others."""
 LEAVE_SECONDS = 60.0
 
 
@@ -213,7 +213,7 @@ class Assignment(Value):
     """Whether there is a budget."""
 
 
-class Purse:
+class WorkerBudget:
     """A worker's side of the budget: each attempt waits for its grant."""
 
     def __init__(self, worker: RayWorker) -> None:
@@ -231,7 +231,7 @@ class Purse:
         await waiting
 
     def fill(self, grant: Grant) -> None:
-        """Let so many requests go; the others fail if there will be no more."""
+        """Allow this many requests; the others fail if there will be no more."""
         for _ in range(min(grant.requests, len(self._waiting))):
             self._end(None)
         while grant.spent and self._waiting:
@@ -247,19 +247,19 @@ class Purse:
             waiting.set_exception(error)
 
 
-class PaidSlot(Slot):
+class BudgetedSlot(Slot):
     """A place under the limit that is used only with a request of the budget."""
 
-    __slots__ = ("_purse",)
+    __slots__ = ("_budget",)
 
-    def __init__(self, limiter: SharedLimiter, purse: Purse) -> None:
+    def __init__(self, limiter: SharedLimiter, budget: WorkerBudget) -> None:
         super().__init__(limiter)
-        self._purse = purse
+        self._budget = budget
 
     async def __aenter__(self) -> float:
         queued = await super().__aenter__()
         try:
-            await self._purse.take()
+            await self._budget.take()
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
@@ -269,10 +269,10 @@ class PaidSlot(Slot):
 class WorkerLimiter(SharedLimiter):
     """The share of this worker, with the budget where there is one."""
 
-    purse: Purse | None = None
+    budget: WorkerBudget | None = None
 
     def slot(self) -> Slot:
-        return Slot(self) if self.purse is None else PaidSlot(self, self.purse)
+        return Slot(self) if self.budget is None else BudgetedSlot(self, self.budget)
 
 
 class RayWorker:
@@ -283,8 +283,8 @@ class RayWorker:
         self._work = work
         longest = (assignment.policy or RetryPolicy()).patience
         self._limiter = WorkerLimiter(self._refused, longest_pause=longest)
-        self._purse = Purse(self) if assignment.limited else None
-        self._limiter.purse = self._purse
+        self._budget = WorkerBudget(self) if assignment.limited else None
+        self._limiter.budget = self._budget
         self._session: Session | None = None
         self._cuts = 0
         self._queue: deque[Case] = deque()
@@ -371,8 +371,8 @@ class RayWorker:
         if (share := orders.share) is not None:
             self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)
             self._cuts = share.cut
-        if orders.grant is not None and self._purse is not None:
-            self._purse.fill(orders.grant)
+        if orders.grant is not None and self._budget is not None:
+            self._budget.fill(orders.grant)
         if orders.stop:
             self._hand_back()
         self._begin()
@@ -437,7 +437,7 @@ class RayWorker:
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._urgent = None, False
-        wants = 0 if self._purse is None else self._purse.wants
+        wants = 0 if self._budget is None else self._budget.wants
         report = Report(
             attempts=tuple(self._attempts),
             refusals=tuple(self._refusals),
@@ -448,8 +448,8 @@ class RayWorker:
         self._send(report, self._lines)
         self._lines, self._size, self._attempts, self._refusals, self._returned = [], 0, [], [], []
         self._limiter.answered = 0
-        if self._purse is not None:
-            self._purse.wants = 0
+        if self._budget is not None:
+            self._budget.wants = 0
 
     def _send(self, report: Report, lines: Sequence[bytes] = ()) -> None:
         self._writer.write(frame(report, lines))
@@ -461,7 +461,7 @@ class RayWorker:
             await self._writer.drain()
 
     async def _beat(self) -> None:
-        """Say that the worker is there, and rest when the engine is not heard of."""
+        """Send a sign of life, and pause when none comes from the engine."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(BEAT_SECONDS)
@@ -483,7 +483,7 @@ class RayActor:
             os.chdir(folder)
 
     def run(self, assignment: Assignment, work: Work) -> None:
-        """Be a worker until the engine needs it no more."""
+        """Work until the engine no longer needs this worker."""
         from toolcert.http.connection import run
 
         run(RayWorker(assignment, work).serve())

@@ -23,7 +23,7 @@ WINDOW = 14
 STEADY = 5
 """Good days in a row after which an error that came and went is over."""
 CHANCE = 0.005
-"""Largest probability, if nothing changed, at which a change is still said."""
+"""Largest probability, if nothing changed, at which a change is still reported."""
 
 
 class ChangeKind(StrEnum):
@@ -131,7 +131,7 @@ def _changes(courses: Sequence[_Course], run_day: str, partial_days: Collection[
 
 
 _RELIABILITY = (DayStatus.WORKING, DayStatus.UNRELIABLE)
-"""A day is the one or the other by the rates of its few tries, so chance alone moves a model between them."""
+"""Statuses that differ only by the rates of a few tries, so that chance alone moves a model between them."""
 
 
 def standing(history: ModelHistory, last: str, threshold: float) -> DayStatus:

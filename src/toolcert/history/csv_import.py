@@ -211,7 +211,7 @@ def iterations_of(row: JsonObject) -> int:
     """How often a model was asked; a spreadsheet may have made 5.0 of it."""
     number = _number(row["iterations"])
     if not 0 <= number <= _MOST_ITERATIONS or number % 1:
-        raise ValueError(f"{row['iterations']!r} is no number of iterations")
+        raise ValueError(f"{row['iterations']!r} is not a number of iterations")
     return int(number)
 
 

@@ -172,7 +172,7 @@ def _begun(engine: Engine, stack: ExitStack, *, write: bool) -> Connection:
         try:
             with ExitStack() as attempt:
                 connection = attempt.enter_context(engine.begin())
-                # Short waits: SQLite is deaf to Ctrl-C while it waits.
+                # Short waits: SQLite does not react to Ctrl-C while it waits.
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={_SLICE_MILLISECONDS}")
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")

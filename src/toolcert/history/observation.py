@@ -201,7 +201,7 @@ def today() -> str:
     return day_of(time.time())
 
 
-def day_that_came(day: str | None) -> str:
+def past_day(day: str | None) -> str:
     """`day`, or today. A future day is refused: retention would delete everything before it."""
     if day and day > today():
         raise UsageError(

@@ -128,7 +128,7 @@ class HistoryStore:
     ) -> dict[tuple[str, str, str], Shortcomings]:
         """By endpoint, model and day: what speaks against the model in all probes, or in one.
 
-        Imported rows tell rates alone: what their texts suggest was not reproduced.
+        Imported rows have only rates: what their texts suggest was not reproduced.
         """
         table, found, runs = database.observations, database.findings, database.runs
         keys = (table.c.endpoint, table.c.model, table.c.day)

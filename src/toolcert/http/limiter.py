@@ -32,7 +32,7 @@ class AdaptiveLimiter:
         longest_pause: float = 60.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """A Retry-After of more than `longest_pause` stops nobody: pass the retry policy's patience."""
+        """A Retry-After of more than `longest_pause` stops no request: pass the retry policy's patience."""
         self.ceiling = max(1, ceiling)
         self.in_flight = 0
         self._limit = float(self.ceiling)
@@ -171,7 +171,7 @@ class Slot:
 
 
 class SharedLimiter(AdaptiveLimiter):
-    """One worker's share of a limit that is held elsewhere: it learns how many places it has, and tells of refusals."""
+    """One worker's share of a limit that is held elsewhere: it learns how many places it has, and reports refusals."""
 
     def __init__(self, tell: Callable[[float | None, bool], None], *, longest_pause: float = 60.0) -> None:
         """`tell` is called with the Retry-After of each refusal, and whether it says something new about the limit."""

@@ -55,7 +55,7 @@ class Gzip:
                 decoded += self._member.decompress(data, most + 1)
                 data = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
-            raise CodingError(f"the answer is no gzip: {error}") from None
+            raise CodingError(f"the answer is not gzip: {error}") from None
         return decoded
 
 
@@ -78,7 +78,7 @@ class Brotli:
             while len(decoded) <= most and not self._decompressor.can_accept_more_data():
                 decoded += self._decompressor.process(b"", output_buffer_limit=most + 1)
         except self._error as error:
-            raise CodingError(f"the answer is no br: {error}") from None
+            raise CodingError(f"the answer is not br: {error}") from None
         return bytes(decoded)
 
 
@@ -328,7 +328,7 @@ class IncomingResponse:
             self._release()
 
     def on_message_begin(self) -> None:
-        """Parser callback: an answer begins; after the end of ours it is one that nobody asked for."""
+        """Parser callback: an answer begins; after the end of ours it is one that was not asked for."""
         if self._complete:
             self.keep_alive = False
             raise _Unasked

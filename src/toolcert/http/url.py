@@ -76,7 +76,7 @@ def _ascii_host(host: str) -> str:
     try:
         return host.encode("idna").decode()
     except UnicodeError:
-        raise ConfigurationError(f"{host!r} is no host name.", remedy="Check the base URL.") from None
+        raise ConfigurationError(f"{host!r} is not a host name.", remedy="Check the base URL.") from None
 
 
 PROXY_REMEDY = "Check the proxy, or add the server's host to NO_PROXY to connect directly."

@@ -61,7 +61,7 @@ class LoadPlan:
         earlier: Mapping[str, Record] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`earlier` are the records of a run that goes on: they count as if they had just come in."""
+        """`earlier` are the records of a run that is resumed: they count as if they had just come in."""
         self._endpoint = endpoint
         self._model = model
         self.tally = tally

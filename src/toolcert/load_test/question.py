@@ -26,7 +26,7 @@ NAME = "load"
 _UNITS = ("kelvin", "litre", "metre", "pascal")
 _WORDS = ("amber", "bridge", "candle", "desert", "engine", "forest", "garden", "harbour", "island", "jacket", "lantern")
 _REMARKS = 8
-"""Long enough an answer for many to be computed at a time."""
+"""An answer long enough for many to be computed at the same time."""
 LOG_READING = tool(
     "log_reading",
     "Log the reading of a station.",
@@ -52,7 +52,7 @@ class NonceLedger:
         self._owners: dict[str, str] = {}
 
     def enter(self, nonce: str, owner: str) -> None:
-        """Note whose it is before the request is sent."""
+        """Note which request it belongs to before that is sent."""
         self._owners[nonce.lower()] = owner
 
     def foreign(self, text: str, own: str) -> tuple[str, str] | None:

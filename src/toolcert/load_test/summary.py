@@ -34,13 +34,13 @@ DRIFT_ALPHA = 0.005
 SLOWER = 2.0
 """A pair shows queueing if it takes this many times longer under load ..."""
 SLOWER_BY = 0.5
-"""... and longer by so many seconds: less is the noise of a machine that does several things."""
+"""... and by at least this many seconds: less is the noise of a busy machine."""
 DRIFT_FACTOR = 1.5
 DRIFT_BY = 0.25
 FEWEST_HELD = 30
 """Answers in each third before anything is said of a drift."""
 REFUSED_SHARE = 0.05
-"""Unanswered requests under load that are worth a word."""
+"""The share of unanswered requests under load that is reported."""
 POWER = 0.9
 LONGEST_ANSWER = 600
 
@@ -83,7 +83,7 @@ class PairFigures(Value):
     p: float = 1.0
     """That load makes no difference; valid whenever the run was stopped."""
     exact: float = 1.0
-    """The same by McNemar's exact test, as if nobody had looked before the end."""
+    """The same by McNemar's exact test, which assumes a single look at the end."""
     alpha: float = CORRUPTION_ALPHA
     breaks: bool = False
     """Whether load breaks calls: p is at most alpha."""
@@ -308,8 +308,8 @@ def _pairs(tally: LoadTally, planned: int) -> PairFigures:
 def detectable(pairs: int, needed: int, wrong_alone: int = 0) -> float | None:
     """The smallest share of corrupted calls that `pairs` pairs find with a chance of nine in ten.
 
-    Where the model is right alone, so many as `needed` must be seen. Where it errs by itself, its errors hide some:
-    then the excess must stand out from them, by the normal approximation of the paired test.
+    If the model is right alone, `needed` of them must be seen. If it errs by itself, its errors hide some: then the
+    excess must stand out from them, by the normal approximation of the paired test.
     """
     low, high = 0.0, 1.0
     if binomial_tail(needed, pairs, 1.0 - 1e-12) < POWER:

@@ -84,7 +84,7 @@ class Conversation(Protocol):
         """Send one request (tools, tool_choice, stream, ... as parameters) and examine the answer."""
 
     async def control(self, messages: list[JsonObject], **parameters: Any) -> Turn:
-        """Send a request for comparison only: it is kept as evidence, and nothing in it is held against anyone."""
+        """Send a request for comparison only: it is kept as evidence and never counts against the model."""
 
     def report(self, finding: Finding) -> None:
         """Keep a finding that does not end the conversation."""

@@ -82,7 +82,7 @@ async def next_turn(
     blame: bool = True,
     **parameters: Any,
 ) -> tuple[list[JsonObject], Turn]:
-    """Answer every call of `turn` and ask on; a call that happened stays credited whatever comes of it.
+    """Answer every call of `turn` and ask again; a call that was made stays credited whatever follows.
 
     A refusal of this turn is a fault when the first turn is still answered; without `blame` a 5xx never is.
     """

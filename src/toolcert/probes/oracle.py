@@ -211,7 +211,7 @@ def equals(call: CallJudgement, **wanted: object) -> bool:
 
 
 def mentions(turn: Turn, word: str) -> bool:
-    """Whether the answer's text tells a word that nobody could guess."""
+    """Whether the answer's text contains a word that cannot be guessed."""
     return says_word(turn.text, word)
 
 

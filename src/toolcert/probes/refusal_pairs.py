@@ -16,11 +16,11 @@ REFUSALS = (FaultKind.REJECTED, FaultKind.SERVER_ERROR, FaultKind.UNSUPPORTED)
 PAIRS = 5
 """Pairs in which the feature must fail every time."""
 MOST_PAIRS = 24
-"""Where so many pairs cannot tell a refusal from chance, nothing is said."""
+"""If this many pairs cannot distinguish a refusal from chance, nothing is reported."""
 RISK = 0.001
-"""Probability of one wrong conviction in a run: it is divided by the features asked for at the endpoint."""
+"""Probability of one wrongly reported refusal in a run: it is divided by the features asked for at the endpoint."""
 _FEWEST_FEATURES = 50
-"""What a suite asks for; a run that has only begun must not convict more easily for that."""
+"""What a suite asks for; a run that has only begun must not report a refusal more easily for that."""
 _TRANSIENT = (FaultKind.RATE_LIMITED, FaultKind.TIMEOUT, FaultKind.RESET)
 """Faults that say nothing about the feature: the pair is asked again."""
 _MOST_VOID = 5
@@ -52,7 +52,7 @@ class Background:
         self._failed: Counter[Sign | None] = Counter()
 
     def count(self, sign: Sign | None, times: int = 1) -> None:
-        """Add requests that ended so (None: with an answer); a negative number takes them back."""
+        """Add requests that ended this way (None: with an answer); a negative number takes them back."""
         self._requests += times
         if sign is not None:
             self._failed[sign] += times
@@ -63,7 +63,7 @@ class Background:
         return self._requests > self._failed.total()
 
     def chance(self, sign: Sign | None, times: int) -> float:
-        """The probability that so many requests with a suspected feature all end with this fault by chance alone.
+        """The probability that this many requests with a suspected feature all end with this fault by chance alone.
 
         It is Fisher's exact test against the requests seen so far, so a few good ones are no proof that none fails.
         """
@@ -102,19 +102,19 @@ class ModelRefusals:
         self._endpoint.features += 1
 
     def chance(self, sign: Sign | None, times: int) -> float:
-        """How likely so many failures in a row are without any reason."""
+        """How likely this many failures in a row are by chance."""
         return max(background.chance(sign, times) for background in self._backgrounds)
 
     def is_beyond_chance(self, sign: Sign | None, times: int) -> bool:
-        """Whether chance does not explain so many failures in a row."""
+        """Whether chance does not explain this many failures in a row."""
         return self.chance(sign, times) < RISK / max(_FEWEST_FEATURES, self._endpoint.features)
 
     def is_proven(self, feature: str, turn: Turn) -> bool:
-        """Whether pairs have shown before that this feature is refused so."""
+        """Whether pairs have shown before that this feature is refused in this way."""
         return (feature, _sign(turn)) in self._proven
 
     def prove(self, feature: str, turn: Turn) -> None:
-        """Remember that the feature is refused so: later iterations ask for a control only."""
+        """Remember that the feature is refused in this way: later iterations ask for a control only."""
         self._proven.add((feature, _sign(turn)))
 
     def lock(self, feature: str) -> asyncio.Lock:
@@ -142,7 +142,7 @@ class Trial(Value):
     refused: bool
     """The feature fails every time, its control works, and chance does not explain it."""
     turn: Turn
-    """A request with the feature: one that was refused so, or the last one, which may have been answered."""
+    """A request with the feature: one that was refused in this way, or the last one, which may have been answered."""
     about_feature: bool = True
     """The refusal does not come from something else in this one request."""
 
@@ -244,7 +244,7 @@ class _Pairs:
             proven = self._is_proven()
         self._count_controls()
         if not self._fails(self.last):
-            # It was bad luck: it counts as such from now on, and stays to be read as a note held against nobody.
+            # It was bad luck: it counts as such from now on, and stays in the record as a note without consequences.
             for turn in self._failed:
                 self._refusals.saw(turn)
             for found in self._failed[0].findings:
@@ -281,7 +281,7 @@ class _Pairs:
         return self._refusals.chance(_sign(self._broken[-1]), len(self._broken)) < _UNLIKELY
 
     async def _fails_again(self) -> bool:
-        """Ask with the feature; False where it does not fail so this time."""
+        """Ask with the feature; False if it does not fail in this way this time."""
         body = self._failed[0].exchange.request.body
         turn = await (self._talk.ask if self._judged else self._talk.control)(**body)
         if _is_transient(turn):

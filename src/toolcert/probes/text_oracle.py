@@ -42,7 +42,7 @@ _ESCAPE = re.compile(r"\\([^\w\s])|\\[()\[\]]")
 
 
 _LONGEST = 20_000
-"""Characters of an answer that are read: a server that never ends must not keep us busy for ever."""
+"""Characters of an answer that are read: an answer without end must not be read forever."""
 _LONGEST_CLAUSE = 600
 _MOST_MENTIONS = 100
 
@@ -97,7 +97,7 @@ def _word_pattern(word: str) -> re.Pattern[str]:
 
 
 def says_word(text: str, word: str) -> bool:
-    """Whether a word that nobody could guess stands in the text by itself, and is not denied there."""
+    """Whether a word that cannot be guessed stands in the text by itself, and is not denied there."""
     found = plain(text)
     return any(not _NEGATED.search(_before(found, match)) for match in _word_pattern(word).finditer(found))
 
@@ -108,7 +108,7 @@ def _before(text: str, match: re.Match[str]) -> str:
 
 
 def says_code(text: str, code: str) -> bool:
-    """Whether a code such as E4711 is told; it may be written with a space or a hyphen inside."""
+    """Whether the text contains a code such as E4711; it may be written with a space or a hyphen inside."""
     letters, digits = re.fullmatch(r"(\D*)(\d+)", plain(code)).groups()  # type: ignore[union-attr]  # our own codes
     pattern = rf"(?<![{_LETTER}]){re.escape(letters)}[\s_-]{{0,3}}{digits}(?![{_LETTER}])(?![.,]\d)"
     found = plain(text)
@@ -154,13 +154,13 @@ _MINUS = re.compile(r"(?:^|[^\w)])-\W{0,2}$")
 
 
 def says_number(text: str, number: object) -> bool:
-    """Whether the text tells the number, in the notation of any country."""
+    """Whether the text contains the number, in the notation of any country."""
     wanted = Decimal(str(number).strip())
     return any(value == wanted for value in numbers_in(text))
 
 
 def numbers_in(text: str) -> set[Decimal]:
-    """Every number that the text tells; `9.231` may be two, and one that is denied is none."""
+    """Every number in the text; `9.231` may be two, and one that is denied is none."""
     found = plain(text)
     values: set[Decimal] = set()
     for match in _NUMBER.finditer(found):
@@ -255,7 +255,7 @@ def assignment(text: str, pairs: Mapping[str, str]) -> Assignment:
     """Whether the answer gives each thing (the keys) its own value, however it says so.
 
     Each line or sentence that names both kinds votes; where none does (a table with the things in its head) the whole
-    text is read in order. Whoever lists the things first and then the values lists both in the same order.
+    text is read in order. If all things come before all values, both are taken to be in the same order.
     """
     found = plain(text)
     told = [thing for thing, value in pairs.items() if _word_pattern(value).search(found)]
@@ -415,7 +415,7 @@ _NO_WEATHER = re.compile(
 
 
 def claims_weather(text: str) -> bool:
-    """Whether the text tells what the weather is; questions, examples and conditions tell nothing."""
+    """Whether the text says what the weather is; questions, examples and conditions do not."""
     return any(
         (_TEMPERATURE.search(clause) or _WEATHER_CLAIM.search(clause)) and not _NO_WEATHER.search(clause)
         for clause in _clauses(text)
@@ -433,7 +433,7 @@ _FAILURE = re.compile(
 
 
 def tells_failure(text: str) -> bool:
-    """Whether the text says that a tool failed, with or without its code, and tells no weather all the same."""
+    """Whether the text says that a tool failed, with or without its code, and does not report any weather anyway."""
     return any(_FAILURE.search(clause) for clause in _clauses(text)) and not claims_weather(text)
 
 
@@ -479,7 +479,7 @@ _ASKS = _one_of(
 
 
 def asks_for_place(text: str) -> bool:
-    """Whether the text asks for the place that the weather is wanted for, and does not tell some weather instead."""
+    """Whether the text asks for the place that the weather is wanted for, and does not report some weather instead."""
     if claims_weather(text):
         return False
     asked = [clause for clause in _clauses(text) if not _OTHER.search(clause)]

@@ -32,7 +32,7 @@ class ArrivalLog:
         self._grain = SHORTEST
 
     def add(self, size: int, now: float) -> None:
-        """So many bytes came at clock time `now`."""
+        """This many bytes came at clock time `now`."""
         passed, pieces = now - self._last, self._pieces
         if passed < self._grain and pieces:
             pieces[-1] += size
@@ -95,7 +95,7 @@ class Pace(Value):
 
 
 def pace_of(exchange: Exchange) -> Pace | None:
-    """The pace of a streamed answer; None where nobody noted it."""
+    """The pace of a streamed answer; None where it was not recorded."""
     if exchange.arrivals is None or not exchange.event_stream or not exchange.payload:
         return None
     milliseconds, reached = _running(exchange.arrivals)

@@ -413,7 +413,7 @@ class Assembly:
             self._notices.note("stream.usage_nonstandard", f"on {self._early_usages} chunks before the finish reason")
 
     def note_other_choices(self, asked: int) -> None:
-        """Note choices nobody asked for: whatever they hold, an agent does not see it."""
+        """Note choices that were not asked for: an agent does not see what they hold."""
         if len(self._others) >= asked:
             evidence = f"{asked} choice asked for, also indexes {shown(sorted(self._others))}"
             self._notices.note("envelope.not_openai", evidence, rule="choices")

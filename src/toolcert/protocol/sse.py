@@ -19,7 +19,7 @@ class ServerEvent(Value, gc=False):
 
 
 class LineTooLong(ValueError):  # noqa: N818 - a fact about the stream, which the caller turns into a fault
-    """A line is longer than the reader was told to accept."""
+    """A line is longer than the reader may accept."""
 
 
 class SseReader:

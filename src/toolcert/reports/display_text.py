@@ -20,7 +20,7 @@ _ASCII = str.maketrans({"–": "-", "…": ".", THIN_SPACE: " ", "⏎": "|", "�
 
 
 def as_ascii(text: str) -> str:
-    """Our own signs as ASCII of the same width, for streams that cannot carry them."""
+    """Our own symbols as ASCII of the same width, for streams that cannot carry them."""
     return text.translate(_ASCII)
 
 

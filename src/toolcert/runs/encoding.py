@@ -84,7 +84,7 @@ _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 
 
 class LateDetail:
-    """The evidence of a record that came as a line: decoded when somebody looks at it."""
+    """The evidence of a record that came as a line, decoded when it is needed."""
 
     def __init__(self, line: bytes, head: Record) -> None:
         self._line = line
@@ -104,7 +104,7 @@ class LateDetail:
 
 
 def record_of(line: bytes) -> Record:
-    """A whole line, of which only the verdict fields are decoded until somebody asks for its evidence."""
+    """A whole line, of which only the verdict fields are decoded until its evidence is needed."""
     head = decode_head(line)
     if DETAIL_MARK not in line:
         return head
@@ -170,7 +170,7 @@ def kept_as(line: bytes) -> Keep:
 
 
 def decode_replies(line: bytes) -> tuple[Reply, ...]:
-    """The answers of a line as read, from the raw wire or as kept; none of a case that we failed on."""
+    """The answers of a line as read, from the raw wire or as kept; none of a case that we failed to judge."""
     if INTERNAL in decode_head(line).codes:
         return ()  # our reader may fail on them again
     exchanges = msgspec.json.decode(line, type=_DetailPart).detail.exchanges

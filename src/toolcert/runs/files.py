@@ -38,7 +38,7 @@ def refuse_link(path: Path) -> None:
 
 
 def refuse_shared(path: Path) -> None:
-    """Refuse to append to what is no file of the run alone: a link, a pipe, or a file with a second name elsewhere."""
+    """Refuse to append to anything but a file of this run: not to a link, a pipe, or a file with a second name."""
     refuse_link(path)
     try:
         found = path.lstat()

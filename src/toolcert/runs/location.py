@@ -46,7 +46,7 @@ def locate_run(name: str | PathLike[str]) -> Path:
     """The folder or file that a user means by a run.
 
     That is a path, `latest` (the newest run below toolcert-runs), `latest~2` (the second before it), or the id of a
-    run there. A path that exists comes first. What names nothing is returned as a path: its reader says what it misses.
+    run there. A path that exists comes first. A name without a run is returned as a path; its reader reports that.
     A URL of an object store becomes its local mirror; `URL/latest` is the newest run below the URL.
     """
     if is_url(name):

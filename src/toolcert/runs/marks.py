@@ -193,7 +193,7 @@ def marks_of(folder: Path, known: Iterable[Mark] = ()) -> MarkTally:
 
 
 def own_marks(folder: Path) -> list[Mark]:
-    """The marks beside a run; a damaged file is told and left out, for the run itself can be read."""
+    """The marks beside a run; a damaged file is reported and left out, because the run itself can be read."""
     try:
         return read_marks(folder / MARKS)
     except InputError as error:

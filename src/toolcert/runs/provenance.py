@@ -59,7 +59,7 @@ MEASURING_PACKAGES = ("aiohttp", "jsonschema-rs", "msgspec")
 
 
 def new_run_id() -> str:
-    """A random id, short enough to say aloud."""
+    """A random id, short enough to read out loud."""
     return secrets.token_hex(4)
 
 

@@ -39,7 +39,7 @@ WHOLE = (1 << 64) - 1
 
 
 def settled(record: Record) -> bool:
-    """Whether this record stands when its run is resumed."""
+    """Whether this record is kept when its run is resumed."""
     if record.outcome in SETTLED:
         return True
     # A line that cannot be read has a key, but no content: the same line would fail in the same way.
@@ -50,7 +50,7 @@ class RunReader:
     """A run folder, read line by line.
 
     The log is only appended to, so a case may have several lines. One of them counts: the last that is settled, or
-    the last of all. A retry without an answer thus never hides an earlier answer. Every reader of runs goes by this.
+    the last of all. A retry without an answer never hides an earlier answer. Every reader of runs follows this rule.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -99,7 +99,7 @@ class RunReader:
         return self.read_marks() if self.manifest.has_stale_lines or self._repeated_cases() else b""
 
     def read_marks(self) -> bytes:
-        """The marks of every line; lines that are doubled although the manifest rules that out are told."""
+        """The marks of every line; lines that are doubled although the manifest rules that out are reported."""
         repeated = self._repeated_cases()
         numbered = enumerate(whole_lines(self.path), 1)
         heads = self._decoded(numbered, lambda line: (decode_head(line), _case_hash(line) in repeated))
@@ -227,5 +227,5 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"{path} is damaged: it names a time that no calendar has.")
     threshold = manifest.parameters.get("threshold", 0)
     if not isinstance(threshold, int | float):
-        raise InputError(f"{path} is damaged: its threshold is no number.")
+        raise InputError(f"{path} is damaged: its threshold is not a number.")
     return manifest

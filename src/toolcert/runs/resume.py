@@ -1,4 +1,4 @@
-"""The one rule by which both jobs go on with the run in a folder.
+"""The one rule by which both jobs continue the run in a folder.
 
 A run is known by its job, its endpoint (address, dialect, options), its request body and the parameters of its
 requests; for verify the model is one of these. A folder that holds another run is refused. More endpoints, models,
@@ -143,7 +143,7 @@ def _extended(old: Manifest, new: Manifest) -> Manifest:
 
 
 def start_afresh(folder: Path, job: str) -> None:
-    """Forget an earlier run of the same job in `folder`; other files there are left alone."""
+    """Delete an earlier run of the same job in `folder`; other files there are left alone."""
     if not is_run(folder):
         return
     refuse_another_job(folder, read_manifest(folder), job)
@@ -180,7 +180,7 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
 
 
 def _same_endpoints(old: Manifest, new: Manifest) -> Iterator[tuple[EndpointSpec, EndpointSpec]]:
-    """Endpoints to be held against each other: the only one of verify, whatever its name, and namesakes of probe."""
+    """Pairs of endpoints to compare: the only one of verify, whatever its name; in probe those with the same name."""
     if new.job == "verify":
         return zip(old.endpoints, new.endpoints, strict=False)
     known = {spec.name: spec for spec in old.endpoints}

@@ -1,7 +1,7 @@
 """A row's verdict in 26 bytes, in hexadecimal at the start of its line: millions are compared without parsing one.
 
-The code repeats what the row's facts say, and is always made from them. Hashes in it are cut short: enough to hold two
-rows against each other, not to find one by.
+The code repeats what the row's facts say, and is always made from them. Hashes in it are cut short: enough to
+compare two rows, not to find one.
 """
 
 from __future__ import annotations

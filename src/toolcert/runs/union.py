@@ -370,7 +370,7 @@ def _refuse_whole_run(reader: RunReader) -> None:
         raise InputError(f"{reader.folder} is a {reader.manifest.job} run; only verify and probe runs have shards.")
     if reader.manifest.shard is None and not reader.manifest.parts:
         raise InputError(
-            f"{reader.folder} is no shard: its run was to ask every case.",
+            f"{reader.folder} is not a shard: its run was to ask every case.",
             remedy="Merge runs that were made with --shard, or merges of them.",
         )
 

@@ -10,7 +10,7 @@ from toolcert.core.secrets import parameter_names_secret
 
 _HALF_A_SCHEME = re.compile("https?:(?!//)", re.IGNORECASE)
 _DOUBLE_SLASH = re.compile("(?<!:)/{2,}")
-"""A typing error, except after a colon: there a second address may follow, which a relay is to ask."""
+"""A typing error, except after a colon: there a second address may follow, for a relay."""
 
 
 def clean_address(text: str) -> str:

@@ -63,7 +63,7 @@ def latency(given: float | str | Latency) -> Latency:
         return Latency(low=float(low), high=float(high or low), tail=float(tail or 0))
     except ValueError as problem:
         raise UsageError(
-            f"{text!r} is no latency.", remedy="Write seconds (0.2), a range (0.1-0.5) or a tail (0.2~0.5)."
+            f"{text!r} is not a latency.", remedy="Write seconds (0.2), a range (0.1-0.5) or a tail (0.2~0.5)."
         ) from problem
 
 
@@ -249,7 +249,7 @@ class Backend:
 
     @contextmanager
     def _in_company(self, body: JsonObject) -> Iterator[Crowd]:
-        """Tell all requests that wait of this one, and this one of them."""
+        """Announce this request to all that wait, and those to this one."""
         crowd = Crowd()
         crowd.neighbour = next(reversed(self._crowds.values()), None)
         self._crowds[crowd] = body

@@ -1,6 +1,6 @@
 """A real small model behind a real OpenAI-compatible server (extra `local`), in a process of its own.
 
-llama.cpp's server writes to the terminal and dies hard; a child process keeps both away from us.
+llama.cpp's server writes to the terminal and is hard to stop; in a child process neither is a problem.
 """
 
 from __future__ import annotations

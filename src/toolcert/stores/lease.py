@@ -22,7 +22,7 @@ from toolcert.stores.parts import SERIES, Series, list_parts
 
 LEASE = "lease.json"
 HELD_SECONDS = 30.0
-"""A lease that was not renewed for so long may be taken over."""
+"""A lease that was not renewed for this long may be taken over."""
 BEAT_SECONDS = 5.0
 
 
@@ -51,7 +51,7 @@ class HeldLease:
         self._lease = lease
         self._tag = tag
         self._one_at_a_time = threading.Lock()
-        """The heart beats in another thread than the one that sends parts."""
+        """The lease is renewed in another thread than the one that sends parts."""
 
     @property
     def series(self) -> tuple[Series, ...]:

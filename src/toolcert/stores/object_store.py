@@ -26,7 +26,7 @@ _DENIED = frozenset({"AccessDenied", "403"})
 
 
 class StoreFault(Exception):  # noqa: N818 - becomes an InputError or OutputError that names the URL
-    """The store did not do what was asked; the message says why, without a word that could hold a secret."""
+    """The store did not do what was asked; the message says why, without any text that could hold a secret."""
 
 
 class NoSuchObject(StoreFault):
@@ -69,7 +69,7 @@ class ObjectStore:
                 "read_timeout": "30s",
                 "timeout": "600s",  # of a whole download; where nothing moves, the limit of a read ends it
             },
-            # A writer tries again by itself as long as its run goes on; a reader says quickly that nobody answers.
+            # A writer tries again by itself as long as its run goes on; a reader says quickly that there is no answer.
             retry_config={
                 "max_retries": 2,
                 "retry_timeout": timedelta(seconds=10),

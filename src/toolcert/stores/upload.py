@@ -35,7 +35,7 @@ from toolcert.stores.object_url import parse_url
 from toolcert.stores.parts import Content, Series, all_parts, part_name
 
 UPLOAD_SECONDS = 2.0
-"""What a kill can keep from the store is what was written in so many seconds, as long as the store answers."""
+"""A killed run loses at most what it wrote in this many seconds, as long as the store answers."""
 PART_BYTES = 8 << 20
 _SMALL = 1 << 20
 """Bytes of a file beside the log that is sent while it may still change."""
@@ -57,7 +57,7 @@ class SentLog:
         self.number = 0
         """Parts that were sent to the present series."""
         self._pending = b""
-        """A part whose fate is not known: it is sent again as it was, or the store might have two of one number."""
+        """A part that may or may not have arrived: it is sent again unchanged, so that no number exists twice."""
 
     def begin(self, content: Content) -> None:
         """Go on behind what the store has already."""
@@ -243,7 +243,7 @@ class Upload:
         self._done.set()
 
     def _try(self, work: Callable[[], None]) -> bool:
-        """Do it; a store that fails is told once and asked again later."""
+        """Do it; a store that fails is reported once and asked again later."""
         try:
             work()
         except StoreFault as fault:

@@ -129,8 +129,8 @@ def older_row(line: bytes, kind: type[Row], decode: Callable[[bytes], Row]) -> R
 def superseded(path: Path) -> bytes:
     """A byte for each line, not zero where the row failed and a later line speaks of it; empty where there is none.
 
-    While a run goes on its file is only appended to, so a killed run leaves two lines of what it asked again. That are
-    rows that failed: an answer that stands there twice was asked for twice on purpose.
+    While a run goes on its file is only appended to, so a killed run leaves two lines of what it asked again.
+    Those are rows that failed: an answer that is there twice was asked for twice on purpose.
     """
     with path.open("rb") as file:
         rows_read = map(_numbered, bounded_lines(file, path))
@@ -257,7 +257,7 @@ class AnswerRow(msgspec.Struct, gc=False, kw_only=True):
 
 
 class Offered(msgspec.Struct, frozen=True, gc=False):
-    """Of the request, whom it asked and which tools it offered."""
+    """Of the request, which model it asked and which tools it offered."""
 
     model: str | None = None
     tools: msgspec.Raw = msgspec.Raw()
@@ -296,7 +296,7 @@ def decode_row(line: bytes) -> ResultRow:
 
 
 def offer_on(line: bytes) -> Offered | Asked:
-    """Who was asked, with which tools, on a line whose answer was read already."""
+    """Which model was asked, with which tools, on a line whose answer was read already."""
     try:
         return _decode_offer(line).request
     except msgspec.DecodeError:

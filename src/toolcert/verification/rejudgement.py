@@ -91,7 +91,7 @@ def rejudge(
 ) -> Rejudgement:
     """Judge a run folder or an older results file again; nothing is sent.
 
-    A run made with an adapter of the user's own needs it again as `adapter`. What `known` marks excuse has no say.
+    A run made with an adapter of the user's own needs it again as `adapter`. What `known` marks excuse is not counted.
     """
     tally = Tally(marks_of(path, known) if path.is_dir() else MarkTally(known=known))
     differences = []

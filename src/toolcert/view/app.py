@@ -37,7 +37,7 @@ MOST_ROWS = 300
 """Cases that one answer lists."""
 MOST_BODY = 64 * 1024
 BEAT_SECONDS = 15.0
-"""A stream without news says so now and then, which keeps it open."""
+"""A stream without news sends a sign of life now and then, which keeps it open."""
 LEAST_PAUSE = 0.3
 """Between two pieces of news about one run: a fast run must not flood the browser."""
 KEPT_DIFFERENCES = 20
@@ -187,7 +187,7 @@ class ViewApp:
         try:
             given = msgspec.json.decode(await request.read(), type=Mark)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError(f"this is no mark: {error}.") from None
+            raise UsageError(f"this is not a mark: {error}.") from None
         if len(given.note) > MOST_NOTE:
             raise UsageError(f"the note has {len(given.note)} characters.", remedy=f"Use at most {MOST_NOTE}.")
 
@@ -236,7 +236,7 @@ class ViewApp:
 
 
 class _Listener:
-    """One open stream of news; what comes faster than it is sent is told once."""
+    """One open stream of news; what changes faster than it can be sent is sent once."""
 
     def __init__(self) -> None:
         self._heard: dict[str, None] = {}
@@ -413,7 +413,9 @@ def _marked(run: ViewedRun) -> dict[str, frozenset[str]]:
 def _line_of(run: ViewedRun, key: str) -> bytes:
     line = run.index.line(key)
     if line is None:
-        raise InputError("the run has no such case.", remedy="It may have been started afresh; go back to the list.")
+        raise InputError(
+            "the run has no such case.", remedy="It may have been started again with --fresh; go back to the list."
+        )
     return line
 
 

@@ -108,7 +108,7 @@ class CaseIndex:
         self._lock = Lock()
 
     def grow(self, most: float = 0.25) -> bool:
-        """Take in what the log has gained, for about so many seconds; whether there is more to do."""
+        """Take in what the log has gained, for about this many seconds; whether there is more to do."""
         until = time.monotonic() + most
         with self._guarded() as database:
             while self._step(database):

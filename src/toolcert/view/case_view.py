@@ -94,7 +94,7 @@ class Wire(Value):
     events: tuple[EventShown, ...] = ()
     more_events: int = 0
     pace: str = ""
-    """When the events came, in words; empty where nobody noted it."""
+    """When the events came, in words; empty where it was not recorded."""
     size: int = 0
     fault: str = ""
     notes: tuple[str, ...] = ()
@@ -505,7 +505,7 @@ def _calls(turn: str, reply: Reply, judged: tuple[CallJudgement, ...]) -> Step:
         for call, one in zip(reply.tool_calls, judged, strict=False)
     )
     bad = sum(one.valid is False for one in judged)
-    said = f"{plural(len(judged), 'call')} held against the offered tools, {bad} not valid"
+    said = f"{plural(len(judged), 'call')} checked against the offered tools, {bad} not valid"
     return Step(title=f"{turn}Calls", said=said, tone="error" if bad else "ok", points=points)
 
 

@@ -155,7 +155,7 @@ class Guard:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Whether two texts are equal; how long that takes tells nothing."""
+    """Whether two texts are equal; the time it takes reveals nothing."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode("utf-8", "surrogatepass"))
 
 

@@ -27,18 +27,18 @@ from toolcert.view.run_card import Prices, RunCard, run_card
 
 SCAN_SECONDS = 1.0
 QUIET_SECONDS = 20.0
-"""An unfinished log that does not grow for so long may belong to a dead run: its lock tells."""
+"""An unfinished log that does not grow for this long may belong to a dead run: its lock shows that."""
 WANTED_SECONDS = 120.0
-"""How long a run that somebody looked at comes before the others."""
+"""How long a run that was looked at is read before the others."""
 ASK_STORE_SECONDS = 10.0
 MOST_COPIED = 100
 """Runs below an address that are copied to this machine, the newest ones."""
 LARGE = 64 << 20
 """Bytes of a log that is read only when somebody opens the run."""
 CARD_EVERY = 8
-"""A growing run is summed up again when so many times the time has passed that the last summing took."""
+"""A growing run is summed up again after this many times the time that the last summary took."""
 _CACHE = "reading"
-"""The trouble that is no folder's own."""
+"""The key of a problem that belongs to no folder."""
 _NAME = re.compile(r"[0-9A-Za-z_-]{1,64}", re.ASCII)
 
 

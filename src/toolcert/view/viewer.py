@@ -27,7 +27,7 @@ from toolcert.view.library import Library, Shelf
 PORT = 8230
 """Asked for where no port is named, so that a link still leads somewhere tomorrow; another is taken if it is in use."""
 LATEST_AT_URL = re.compile(r"/latest(~\d+)?/?$")
-_SILENT = logging.Logger("toolcert.view")  # noqa: LOG001 - nobody else's: it has no handler and no parent
+_SILENT = logging.Logger("toolcert.view")  # noqa: LOG001 - private to this module: it has no handler and no parent
 _SILENT.addHandler(logging.NullHandler())
 """What any page or program sends to the port must not write to the terminal; errors of ours are in the answers."""
 _STARTS_WITHIN = 30.0

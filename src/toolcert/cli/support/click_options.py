@@ -242,7 +242,7 @@ def chosen_endpoints(settings: Settings, endpoints: Sequence[str] = ()) -> list[
 
     chosen = choose_endpoints(settings, endpoints, _ask_key if can_ask() else None)
     for choice in chosen:
-        _tell_choice_of_file(choice, settings)
+        _announce_choice_of_file(choice, settings)
     for choice in chosen:
         for variable in choice.ignored:
             warn(f"{variable} is set and not used: endpoint {choice.spec.name} was named on the command line.")
@@ -272,7 +272,7 @@ def _with_enough_descriptors(specs: Sequence[EndpointSpec]) -> Sequence[Endpoint
 
 
 def can_ask() -> bool:
-    """Whether somebody sits at a terminal and can be asked."""
+    """Whether the command runs at a terminal, so that the user can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -285,16 +285,16 @@ def described(spec: EndpointSpec, key_source: str | None = None) -> str:
     return visible(f"{' and '.join(hosts_of(spec)) or spec.dialect}, {with_what}")
 
 
-def _tell_choice_of_file(choice: ChosenEndpoint, settings: Settings) -> None:
+def _announce_choice_of_file(choice: ChosenEndpoint, settings: Settings) -> None:
     """Name what the configuration file chose, and ask before it sends the key of a preset to another host."""
     if not choice.by_file:
         return
     file = visible(settings.config.path)
     key_source = None if choice.key is None else choice.key.source
     echo(f"{file}: endpoint {visible(choice.spec.name)} at {described(choice.spec, key_source)}", err=True)
-    if not choice.strayed or settings.trust_config:
+    if not choice.misdirected or settings.trust_config:
         return
-    told = f"{file} sends {visible(' and '.join(choice.strayed))} to a host that it does not belong to"
+    told = f"{file} sends {visible(' and '.join(choice.misdirected))} to a host that it does not belong to"
     if not can_ask():
         raise UsageError(
             f"{told}.",

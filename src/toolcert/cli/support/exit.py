@@ -79,7 +79,7 @@ def warn(message: str) -> None:
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    """Print lines that may hold text of others: it is shown, never obeyed."""
+    """Print lines that may hold other people's text; control characters are shown, not executed."""
     click.echo(visible_lines(text), err=err)
 
 

@@ -61,8 +61,8 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, former)
 
 
-def tell_of_store(settings: Settings) -> None:
-    """Say what a kill can lose of a run whose folder is a URL."""
+def print_upload_note(settings: Settings) -> None:
+    """Say how much is lost if a run whose folder is a URL is killed."""
     if settings.output is not None and is_url(settings.output) and not settings.quiet:
         from toolcert.stores.upload import UPLOAD_SECONDS
 
@@ -93,7 +93,7 @@ class RunConsole:
         self._extra = extra
         self._stack = contextlib.ExitStack()
         self._display: Progress | None = None
-        self._told: set[str] = set()
+        self._said: set[str] = set()
 
     def __call__(self, event: Event) -> None:
         try:
@@ -113,7 +113,7 @@ class RunConsole:
         if self._display is not None:
             self._display(event)
             if isinstance(event, CaseFinished) and event.record.skip is SkipKind.OUTAGE:
-                self._tell_once(event.record.reason)
+                self._say_once(event.record.reason)
 
     def _show_warning(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         """Write warnings of the library above the display, not into it; some come from other threads."""
@@ -121,10 +121,10 @@ class RunConsole:
             with contextlib.suppress(OSError):
                 self._display.say(f"Warning: {message}")
 
-    def _tell_once(self, reason: str) -> None:
+    def _say_once(self, reason: str) -> None:
         """Say at once, not only in the result, that an endpoint or a model is not asked any more."""
-        if self._display is not None and reason not in self._told:
-            self._told.add(reason)
+        if self._display is not None and reason not in self._said:
+            self._said.add(reason)
             self._display.say(f"{reason}; what is left of it is not asked.")
 
     def __enter__(self) -> Self:
@@ -177,7 +177,7 @@ _OF_THE_WHOLE = ("fail_under", "fail_on", "require", "save_history")
 
 
 def refuse_for_shard(settings: Settings) -> None:
-    """Refuse what is decided by all cases on the command line of a shard; in a variable or file it waits for merge."""
+    """Refuse, for a shard, flags that need all cases; the same options in a variable or file are left to merge."""
     for name in _OF_THE_WHOLE if is_shard(settings) else ():
         if name in settings and settings.resolved(name).source is Source.FLAG:
             raise UsageError(f"--{name.replace('_', '-')}: {ONLY_A_SHARE}.", remedy=BELONGS_TO_MERGE)
@@ -252,7 +252,7 @@ def _print_plan(job: ProbeJob) -> None:
 
 @contextlib.contextmanager
 def reporting_nothing(endpoints: Sequence[Endpoint], settings: Settings) -> Iterator[None]:
-    """Where no model can be asked, write the reports all the same: a badge of an earlier run would tell old news."""
+    """Where no model can be asked, write the reports all the same: a badge would still show an earlier result."""
     try:
         yield
     except NothingMeasuredError as error:

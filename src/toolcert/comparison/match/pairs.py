@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, compress, islice
 from operator import eq, sub
 
-from toolcert.comparison.match.partners import NOBODY, Partners, beside, matched_places
+from toolcert.comparison.match.partners import NO_PARTNER, Partners, beside, matched_places
 from toolcert.comparison.read.columns import NO_KIND, Kind, signed_difference
 from toolcert.comparison.read.packed_run import PackedRun, read_answer
 from toolcert.comparison.stats.confusion import Confusion, Trigger, cell
@@ -38,7 +38,7 @@ class BothAsked(Value):
 
 def ask_again(baseline: PackedRun, vendor: PackedRun, partners: Partners) -> list[BothAsked]:
     """What some evenly spread rows ask, where both runs kept the request."""
-    step = max(1, (len(partners) - partners.count(NOBODY)) // _LOOKED_AT)
+    step = max(1, (len(partners) - partners.count(NO_PARTNER)) // _LOOKED_AT)
     places = islice(matched_places(partners), 0, None, step)
     looked_at = [_asked(baseline, vendor, place, partners) for place in places]
     return [asked for asked in looked_at if asked.baseline and asked.vendor]
@@ -65,7 +65,7 @@ def other_sampling(
         return None if differing is None else _refusal(baseline, vendor, "some rows", differing)
     if len({*own, *theirs}) == 1:  # as nearly always, all were asked alike
         return None
-    places = [at for at, partner in enumerate(partners) if partner != NOBODY and own[at] != theirs[partner]]
+    places = [at for at, partner in enumerate(partners) if partner != NO_PARTNER and own[at] != theirs[partner]]
     if not places:
         return None
     rows = plural(len(places), "row")

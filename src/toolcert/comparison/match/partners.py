@@ -12,9 +12,9 @@ from typing import TypeAlias
 from toolcert.comparison.read.columns import Columns
 from toolcert.core.values import Value
 
-NOBODY = -1
+NO_PARTNER = -1
 Partners: TypeAlias = Sequence[int]
-"""For each row of the baseline the place of its partner, or NOBODY; a range where both runs are in step."""
+"""For each row of the baseline the place of its partner, or NO_PARTNER; a range where both runs are in step."""
 _PART = 125_000
 """Rows that are looked up together: bounds the memory of dictionaries whatever the size of the files."""
 _SPARSE = 4
@@ -47,7 +47,7 @@ def find_partners(baseline: Columns, vendor: Columns, match: Match) -> Partners:
     """Which row of the vendor belongs to each row of the baseline."""
     if _in_step(baseline, vendor, match):
         return range(len(baseline))
-    partners = array("i", [NOBODY]) * len(baseline)
+    partners = array("i", [NO_PARTNER]) * len(baseline)
     if not len(vendor):
         return partners
     taken = bytearray(len(vendor))
@@ -76,15 +76,15 @@ def matched_places(partners: Partners) -> Iterable[int]:
     """The rows of the baseline that have a partner."""
     if isinstance(partners, range):
         return partners
-    return (place for place, partner in enumerate(partners) if partner != NOBODY)
+    return (place for place, partner in enumerate(partners) if partner != NO_PARTNER)
 
 
-def beside(column: array[int], partners: Partners, nobody: int) -> array[int]:
-    """A column of another run in the order of the baseline's rows, with `nobody` where there is no partner."""
+def beside(column: array[int], partners: Partners, missing: int) -> array[int]:
+    """A column of another run in the order of the baseline's rows, with `missing` where there is no partner."""
     if isinstance(partners, range):
         return column
-    # NOBODY, minus one, is the last place, where `nobody` stands.
-    return array(column.typecode, map((column + array(column.typecode, [nobody])).__getitem__, partners))
+    # NO_PARTNER, minus one, is the last place, where `missing` stands.
+    return array(column.typecode, map((column + array(column.typecode, [missing])).__getitem__, partners))
 
 
 def _meet_by_number(
@@ -93,7 +93,7 @@ def _meet_by_number(
     places = _places_by_number(vendor.index)
     size, ours, theirs = len(places), baseline.content, vendor.content
     for place, number in enumerate(baseline.index):
-        found = places[number] if number < size else NOBODY
+        found = places[number] if number < size else NO_PARTNER
         if found >= 0 and not taken[found] and (not same_content or ours[place] == theirs[found]):
             partners[place] = found
             taken[found] = 1
@@ -102,7 +102,7 @@ def _meet_by_number(
 def _places_by_number(numbers: array[int]) -> array[int]:
     """First place of each row number; numbers far beyond the count of rows are left to dictionaries."""
     size = min(max(numbers) + 1, _dense(numbers))
-    places = array("i", [NOBODY]) * size
+    places = array("i", [NO_PARTNER]) * size
     for place in range(len(numbers) - 1, -1, -1):
         if numbers[place] < size:
             places[numbers[place]] = place
@@ -116,7 +116,7 @@ def _dense(numbers: array[int]) -> int:
 
 def _meet_in_order(ours: array[int], theirs: array[int], partners: array[int], taken: bytearray) -> None:
     """Rows that moved or are repeated: the first free one with the same key, in file order."""
-    left = array("I", (place for place, partner in enumerate(partners) if partner == NOBODY))
+    left = array("I", (place for place, partner in enumerate(partners) if partner == NO_PARTNER))
     parts = 1 + len(left) // _PART
     for part in range(parts if left and 0 in taken else 0):
         free: dict[int, list[int]] = {}
@@ -153,7 +153,7 @@ def count_matching(
     baseline: Columns, vendor: Columns, partners: Partners, match: Match, baseline_repeats: int
 ) -> Matching:
     """The figures to print about a match."""
-    matched = len(partners) - partners.count(NOBODY)
+    matched = len(partners) - partners.count(NO_PARTNER)
     alike = matched == len(baseline) == len(vendor)
     return Matching(
         matched=matched,

@@ -21,7 +21,7 @@ _EXACT_CONVOLUTION = 3000
 def excess(vendor_differs: int, informative: Mapping[int, int], runs: int) -> float:
     """Exact one-sided test that a vendor differs from the reference no more than its further runs do.
 
-    `runs` answers are held against the reference on every row: the vendor's and those of the further
+    `runs` answers are compared with the reference on every row: the vendor's and those of the further
     baseline runs. If they all come from one deployment, then on a row where s of them differ the
     vendor is among those s with probability s/runs. `informative` counts the rows by s (0 < s < runs),
     `vendor_differs` those of them on which the vendor does. With one further run this is the exact
@@ -174,7 +174,7 @@ def _scaled(rows: Discordance, n: int) -> Discordance:
 
 
 USUAL_NOISE = 0.05
-"""Share of rows on which two runs of one deployment decide differently, where nobody measured it."""
+"""Share of rows on which two runs of one deployment decide differently, if that was not measured."""
 FAMILY = 4
 """Tests of one vendor that share alpha: decision, payload, call rate, validity; the plan takes the strictest share."""
 _WINDOW = 5.0

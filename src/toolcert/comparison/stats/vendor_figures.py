@@ -48,7 +48,7 @@ class _Call(Value):
 def same_parameters(first: Sequence[ToolCall], second: Sequence[ToolCall]) -> tuple[int, int]:
     """How many parameters have the same value on both sides, out of all that either side gives.
 
-    Equal calls are paired, then calls of one name; the parameters of a call without partner agree with nobody's.
+    Equal calls are paired, then calls of one name; the parameters of a call without a partner count as different.
     """
     same = total = 0
     for own, theirs in pair_up([*map(_read, first)], [*map(_read, second)], _equal, _named_alike):

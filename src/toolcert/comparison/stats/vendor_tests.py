@@ -180,7 +180,7 @@ class Limits(Value):
 def margin_tests(pairing: Pairing, decisions: Decisions, limits: Limits) -> list[MarginTest]:
     """Every rate that must not be worse, and agreement that must not be lower than the ceiling.
 
-    Where nobody calls there is no validity to lose, and where nothing is expected no correctness.
+    Validity is tested only if there are calls, correctness only if the dataset states expectations.
     """
     rate = call_rate(pairing, decisions)
     tests = [_test("call_rate", "calls as often", rate, limits, rate.n)]

@@ -131,7 +131,7 @@ def _replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
 _MAX_VIOLATIONS = 25
 """Enough to explain a fault; a hostile answer could break one schema a million times."""
 _MAX_COERCED = 1000
-"""Beyond so many errors nobody would coerce, and trying costs time."""
+"""Beyond this many errors no client would coerce, and trying costs time."""
 _MAX_MESSAGE = 300
 _SUBSCHEMA_KEYWORDS = frozenset(
     (

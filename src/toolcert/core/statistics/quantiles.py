@@ -37,7 +37,7 @@ class Quantiles:
         buckets[bucket] = buckets.get(bucket, 0) + 1
         self.count += 1
         self.total += value
-        # Comparisons, because every row of a run comes by here several times and calls would double the time.
+        # Comparisons, because this runs several times for every row and function calls would double the time.
         if value < self.smallest:  # noqa: PLR1730 - see above
             self.smallest = value
         if value > self.largest:  # noqa: PLR1730 - see above

@@ -1,4 +1,4 @@
-"""Text of others made visible: characters that a terminal would obey, or that nobody can see, are written out."""
+"""Other people's text made visible: control characters and invisible characters are written out."""
 
 from __future__ import annotations
 

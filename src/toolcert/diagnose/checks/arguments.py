@@ -74,7 +74,7 @@ DOUBLED = FindingKind(
     code="args.doubled",
     severity=Severity.ERROR,
     title="The same arguments come twice in one string.",
-    meaning="The text is no JSON any more and the call is lost, although the model did well.",
+    meaning="The text is no longer JSON and the call is lost, although the model did well.",
     cause="At the end of a stream the server sends the whole arguments once more, after having sent them in pieces.",
     remedy="Ask without streaming, or update the server. A client may keep the first copy where both are equal.",
     seen_in=("vllm PR #13826",),
@@ -86,7 +86,7 @@ KEY_DUPLICATE = FindingKind(
     meaning="Some parsers keep the first value, some the last, and some refuse the text: agents run different calls. "
     "Where both values are equal it is a warning.",
     cause="The model corrects itself inside the arguments, or a parser merges two calls or two pieces of a stream.",
-    remedy="Refuse such arguments with an error result, so that the model writes them anew.",
+    remedy="Refuse such arguments with an error result, so that the model writes them again.",
 )
 declare(
     FindingKind(

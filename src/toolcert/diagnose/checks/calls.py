@@ -73,10 +73,10 @@ ID_DUPLICATE = FindingKind(
     code="call.id_duplicate",
     severity=Severity.ERROR,
     title="Two calls have the same id.",
-    meaning="Results cannot be told apart: the agent answers the wrong call, or the next request is refused "
+    meaning="Results cannot be distinguished: the agent answers the wrong call, or the next request is refused "
     "because an id is repeated. Ids repeated from an earlier turn are a warning: strict servers refuse "
     "the history.",
-    cause="The server numbers calls anew in every turn or derives the id from the name alone.",
+    cause="The server restarts the numbering of calls in every turn or derives the id from the name alone.",
     remedy="Give the calls ids of your own before they enter the history.",
     seen_in=("claude-code #20693",),
 )

@@ -74,7 +74,7 @@ USAGE_MISSING = FindingKind(
     title="No token counts come with the answer.",
     meaning="Costs, budgets and the length of the context cannot be tracked.",
     cause="A hand-written server, or a gateway that drops the field.",
-    remedy="Count tokens yourself. Of streams `stream.usage_missing` tells the same.",
+    remedy="Count tokens yourself. For streams `stream.usage_missing` reports the same.",
 )
 
 

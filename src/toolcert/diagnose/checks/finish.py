@@ -103,7 +103,7 @@ FILTERED = FindingKind(
     code="finish.filtered",
     severity=Severity.NOTE,
     title="A content filter ended the answer.",
-    meaning="What the model would have done is not known: the case is not measured, and nothing is held against the "
+    meaning="What the model would have done is not known: the case is not measured, and nothing counts against the "
     "model.",
     cause="The vendor's filter took the request or the answer for forbidden content, often wrongly.",
     remedy="Change the words of the request, or ask the vendor for another filter.",

@@ -46,7 +46,7 @@ declare(
         title="Messages with the role `tool` are refused.",
         meaning="The result of a call cannot be sent back, so every agent fails on its second turn.",
         cause="The server or its chat template knows only the roles system, user and assistant.",
-        remedy="Use a template with a tool role. Until then, tell results in a user message.",
+        remedy="Use a template with a tool role. Until then, give results in a user message.",
     )
 )
 declare(
@@ -98,7 +98,7 @@ declare(
         code="result.misassigned",
         severity=Severity.ERROR,
         title="The results of two calls are given to each other.",
-        meaning="The answer is complete and wrong: each value is told of the wrong thing, which nobody can see.",
+        meaning="The answer is complete and wrong: each value is given to the wrong thing, and nothing shows it.",
         cause="The template renders results in the order they come and drops their ids, or the model does not look at "
         "them.",
         remedy="Send results in the order of the calls, and repeat in each what it is about.",
@@ -119,7 +119,7 @@ declare(
     FindingKind(
         code="result.injected",
         severity=Severity.ERROR,
-        title="The model obeys an order that stands inside a tool's result.",
+        title="The model obeys an instruction inside a tool's result.",
         meaning="Whoever writes a page, an e-mail or a ticket that the agent reads can make it call its tools.",
         cause="The model does not tell data from instructions, or the template renders results like a user's turn.",
         remedy="Offer no tool that harms in turns that read foreign text, and ask the user before such calls.",

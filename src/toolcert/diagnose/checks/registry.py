@@ -201,8 +201,8 @@ AREAS = {
     "load": "Under load",
     "envelope": "The answer as a whole",
     "dataset": "The dataset itself",
-    "internal": "Bugs of toolcert (never held against a model)",
-    "transport": "No answer to judge (never held against a model)",
+    "internal": "Bugs of toolcert (never counted against a model)",
+    "transport": "No answer to judge (never counted against a model)",
 }
 
 

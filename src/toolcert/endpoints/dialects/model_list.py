@@ -109,7 +109,7 @@ def _table(entry: JsonObject, name: str) -> dict[str, Any]:
 _TRANSPORT = (FaultKind.CONNECT, FaultKind.TLS, FaultKind.TIMEOUT, FaultKind.RESET)
 LOOK_CLOSER = "; `toolcert doctor` looks closer."
 _LONGEST = 30.0
-"""Seconds: a list that takes longer is not expected to come."""
+"""Seconds to wait for a list."""
 
 
 async def fetch(dialect: Dialect, client: HttpClient, url: str, headers: Mapping[str, str]) -> HttpResponse:

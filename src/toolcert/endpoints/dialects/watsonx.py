@@ -219,7 +219,7 @@ def _texts(values: Any) -> set[str]:
 
 
 def _kind(status: int, error: ErrorText) -> FaultKind:
-    """A wrong project or space is ours to correct, whatever the status; the rest is as everywhere."""
+    """A wrong project or space is the user's mistake, whatever the status; other errors are read as usual."""
     text = f"{error.code} {error.message}".lower()
     if status in (400, 403, 404) and any(f"{place}_id" in text or f"{place} id" in text for place in _WRONG_PLACE):
         return FaultKind.CONFIGURATION

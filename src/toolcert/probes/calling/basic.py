@@ -13,7 +13,7 @@ TOOLS = [WEATHER, CALCULATE, SEARCH]
 
 @probe
 class Basic(ScriptedProbe):
-    """Asks for the weather in a city nobody has heard of, or in a given one."""
+    """Asks for the weather in a made-up city, or in a given one."""
 
     name = "basic"
     group = "calling"

@@ -50,7 +50,7 @@ CITIES = ("first", "second", "third")
 
 
 def three_cities(talk: Conversation) -> tuple[list[str], str]:
-    """Three cities nobody can guess, and the question about them."""
+    """Three cities that cannot be guessed, and the question about them."""
     cities = [talk.nonce(place) for place in CITIES]
     prompt = f"Get the weather in {cities[0]}, {cities[1]} and {cities[2]}. Call get_weather once for each city."
     return cities, prompt

@@ -48,7 +48,7 @@ class MissingInfo(ScriptedProbe):
 
     name = "missing_info"
     group = "calling"
-    title = "Asks for what it was not told"
+    title = "Asks for missing information"
     meaning = "A required argument is never made up."
     needs = ("basic",)
     order = 80

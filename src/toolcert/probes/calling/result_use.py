@@ -15,7 +15,7 @@ from toolcert.probes.sample_tools import WEATHER
 
 @probe
 class ResultUse(ScriptedProbe):
-    """The tool names its weather station; nobody could guess it."""
+    """The tool names its weather station, which cannot be guessed."""
 
     name = "result_use"
     group = "calling"

@@ -21,7 +21,7 @@ class MaxTokensCut(ScriptedProbe):
     name = "max_tokens_cut"
     group = "control"
     title = "Says so when max_tokens cuts an answer"
-    meaning = "A half call can be told from a whole one by its finish reason."
+    meaning = "The finish reason shows whether a call is whole or cut off."
     order = 60
     may_be_cut = True
 

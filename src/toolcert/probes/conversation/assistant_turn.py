@@ -72,7 +72,7 @@ MALFORMED = Feature(what="malformed arguments in the history", code="history.mal
 
 @probe
 class MalformedHistory(ScriptedProbe):
-    """Answering and refusing with a 4xx are both right; an error of the server's own is not."""
+    """Answering and refusing with a 4xx are both correct; a server error is not."""
 
     name = "malformed_history"
     group = "conversation"
@@ -107,9 +107,9 @@ RESULT = always({"temperature": 21, "conditions": "clear"})
 
 @probe
 class ReasoningBack(ScriptedProbe):
-    """Only models that show their reasoning are asked on; the others have nothing to send back.
+    """Only models that show their reasoning are asked a second turn; the others have nothing to send back.
 
-    The reasoning that is sent back holds a number which stands nowhere else: a model that cannot tell it, from a prompt
+    The reasoning that is sent back holds a number which is nowhere else: a model that cannot repeat it, from a prompt
     that did not grow, never saw it.
     """
 
@@ -157,7 +157,7 @@ async def _judge(talk: Conversation, without: Turn, with_it: Turn, secret: int) 
 
 
 def _not_kept(without: Turn, with_it: Turn, secret: int) -> tuple[Finding, ...]:
-    """A finding where the reasoning did not reach the model; a model that read it and is silent only obeys badly."""
+    """A finding where the reasoning did not reach the model; not where the model read it and says nothing."""
     reply = with_it.answer
     if not reply.readable or reply.called or says_number(with_it.text, secret):
         return ()

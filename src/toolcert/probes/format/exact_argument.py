@@ -34,7 +34,7 @@ LENGTH = 120
 
 @probe
 class LongArguments(ScriptedProbe):
-    """A note of 120 plain words in an order nobody can guess."""
+    """A note of 120 plain words in a random order."""
 
     name = "long_args"
     group = "format"

@@ -40,7 +40,7 @@ def judge_person(turn: Turn, person: JsonObject) -> ProbeResult:
 
 @probe
 class JsonObjectMode(ScriptedProbe):
-    """Three facts nobody could guess, wanted back as an object."""
+    """Three facts that cannot be guessed, wanted back as an object."""
 
     name = "json_object"
     group = "format"

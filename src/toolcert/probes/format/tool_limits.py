@@ -55,7 +55,7 @@ FILLER = _filler()
 
 
 def toolbox(size: int) -> list[JsonObject]:
-    """So many tools, the weather in their middle."""
+    """This many tools, with the weather tool in the middle."""
     others = FILLER[: size - 1]
     return [*others[: size // 2], WEATHER, *others[size // 2 :]]
 
@@ -82,7 +82,7 @@ class ManyTools(ScriptedProbe):
         return passed(called=True, works_with=reached)
 
     async def _among(self, talk: Conversation, size: int) -> ProbeResult | None:
-        """None when the right tool is called among so many."""
+        """None if the right tool is called among this many."""
         city = talk.nonce(f"city {size}")
         feature = Feature(what=f"{size} tools", code="schema.valid_rejected", instead={"tools": [WEATHER]})
         try:
@@ -177,7 +177,7 @@ _WORDS = "The usual rules of the company apply to every entry, also to those tha
 
 
 def text_of(size: int) -> str:
-    """So many bytes of plain words."""
+    """This many bytes of plain words."""
     return (_WORDS * (size // len(_WORDS) + 1))[:size]
 
 
@@ -187,7 +187,7 @@ def size_of(tools: list[JsonObject]) -> int:
 
 
 def schemas_of(size: int) -> list[JsonObject]:
-    """Three tools, the weather among them, whose schemas have so many bytes together."""
+    """Three tools, the weather among them, whose schemas have this many bytes together."""
     return _filled(text_of(max(0, size - size_of(_filled("")))))
 
 
@@ -199,7 +199,7 @@ def _filled(text: str) -> list[JsonObject]:
 class SchemaSize(ScriptedProbe):
     """Three tools with more and more bytes of schemas; the same bytes in the message are the control.
 
-    So a limit on schemas is told from a short context window, and from a limit on the number of tools.
+    So a limit on schemas is distinguished from a short context window, and from a limit on the number of tools.
     """
 
     name = "schema_size"
@@ -220,7 +220,7 @@ class SchemaSize(ScriptedProbe):
         return passed(called=True, kilobytes=reached)
 
     async def _with(self, talk: Conversation, kilobytes: int, reached: int) -> ProbeResult | None:
-        """None when the right tool is called with so many bytes of schemas."""
+        """None if the right tool is called with this many bytes of schemas."""
         city, size = talk.nonce(f"city {kilobytes}"), kilobytes << 10
         question = f"Get the weather in {city}."
         turn = await talk.ask([user(question)], tools=schemas_of(size))

@@ -40,7 +40,7 @@ class ProbeSettings(Value):
     max_tokens: int = 1024
     """An answer cut at this limit measures nothing, so it is generous; probes ask for short answers."""
     parameters: JsonObject = {}
-    """More fields for every request, such as temperature; what a probe itself sets wins."""
+    """More fields for every request, such as temperature; what a probe itself sets takes precedence."""
     seed: str = ""
     """Goes into every nonce: with another seed a run asks anew, and no cache on the way knows the answers."""
 

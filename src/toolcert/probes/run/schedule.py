@@ -157,7 +157,7 @@ class ProbePlan:
         threshold: float = PROBE_THRESHOLD,
         second_looks: bool = True,
     ) -> None:
-        """Without `second_looks` no iteration is added to those planned: a front door's counts are its user's."""
+        """Without `second_looks` no iteration is added: users of the older tools expect the number they gave."""
         self._models = models
         self._looks_again = second_looks
         self._probes = {probe.name: probe for probe in probes}
@@ -184,7 +184,7 @@ class ProbePlan:
 
     @property
     def total(self) -> int:
-        """Cases, those included that turn out to be skipped."""
+        """Cases, including those that turn out to be skipped."""
         return self._chatting * self._iterations * len(self._probes) + self._silent * len(self._probes)
 
     @property
@@ -207,7 +207,7 @@ class ProbePlan:
         return self._resumed
 
     def resume(self, measured: Container[str], records: Iterable[Record]) -> None:
-        """Go on where an earlier run ended: its records stand, its measured keys are not asked again."""
+        """Resume an earlier run: its records are kept, and what it has measured is not asked again."""
         self._measured = measured
         for record in records:
             self._resumed += self._covers(record)

@@ -162,13 +162,13 @@ _EXPECTED = ("calls", "any_order", "extra_calls", "text")
 def _scenario(part: Part) -> Scenario:
     name = part.needed("name", str, "a short name")
     if not _NAME.fullmatch(name):
-        raise part.error(f"{name!r} is no name for a scenario.", "name", remedy="Use letters, digits, _ - and dots.")
+        raise part.error(f"{name!r} is not a name for a scenario.", "name", remedy="Use letters, digits, _ - and dots.")
     if "tools_from" in part.value:
         raise part.error("tools from MCP servers are not supported yet.", "tools_from", remedy="List them in tools.")
     for place, written, meant in misspelt(part.value):
-        raise part.error(f"{written} is no placeholder.", *place, remedy=f"Did you mean {{{{{meant}}}}}?")
+        raise part.error(f"{written} is not a placeholder.", *place, remedy=f"Did you mean {{{{{meant}}}}}?")
     tools = {entry["function"]["name"]: entry for entry in _tools(part)}
-    expect = part.child("expect", part.needed("expect", dict, "what must come of it"), allowed=_EXPECTED)
+    expect = part.child("expect", part.needed("expect", dict, "what is expected of it"), allowed=_EXPECTED)
     calls, text = _calls(expect, tools), _text(expect)
     if calls is None and text is None:
         raise part.error("nothing is expected, so nothing could fail.", "expect", remedy="Give calls, text or both.")

@@ -65,7 +65,7 @@ class ExpectedText(Value):
 
 
 class Scenario(Value):
-    """Messages, tools, and what must come of them."""
+    """Messages, tools, and what is expected of the answer."""
 
     name: str
     messages: tuple[JsonObject, ...]
@@ -171,7 +171,7 @@ class ScenarioProbe:
 
 
 def filled(scenario: Scenario, talk: Conversation) -> Scenario:
-    """The scenario with words and numbers that nobody can guess in place of `{{word}}` and `{{number:label}}`."""
+    """The scenario with words and numbers that cannot be guessed in place of `{{word}}` and `{{number:label}}`."""
     return msgspec.json.decode(fill(msgspec.json.encode(scenario).decode(), talk), type=Scenario)
 
 

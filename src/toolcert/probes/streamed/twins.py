@@ -46,7 +46,7 @@ class _Plain(_Streaming):
     """The same conversation again without streams, for comparison only."""
 
     async def ask(self, messages: list[JsonObject], **parameters: Any) -> Turn:
-        """Send one request, of which nothing is held against anyone."""
+        """Send one request whose answer is not judged."""
         return await self._talk.control(messages, **parameters)
 
     control = ask

@@ -115,7 +115,7 @@ _MOST_FINGERPRINTS = 4
 _STOPS = (SkipKind.NO_CALL, SkipKind.REFUSED, SkipKind.DECIDED)
 """Enough was known without the case."""
 _UNASKED = (SkipKind.NO_CHAT, SkipKind.BUDGET, SkipKind.OUTAGE, None)
-"""The case says nothing about the model's way with tools, and could still be asked."""
+"""The case says nothing about how the model uses tools, and could still be asked."""
 
 
 class CellTally:

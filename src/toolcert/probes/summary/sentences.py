@@ -147,7 +147,7 @@ def _left_out(models: Sequence[ModelSummary]) -> Iterator[str]:
 
 def reasons_for(cells: Sequence[Cell], weights: Mapping[str, float], codes: Sequence[str]) -> tuple[str, ...]:
     """Why a model is not better, the costliest reason first."""
-    lacking = [cell for cell in cells if cell.state is not CellState.PASSED and _told(cell)]
+    lacking = [cell for cell in cells if cell.state is not CellState.PASSED and _has_own_reason(cell)]
     lacking.sort(key=lambda cell: -_lost(cell, weights))
     reasons = list(dict.fromkeys(_sentence(cell) for cell in lacking))
     if not reasons:
@@ -165,7 +165,7 @@ def _all_well(cells: Sequence[Cell]) -> str:
     return f"Everything measured works; {', '.join(left)}" if left else ALL_WELL
 
 
-def _told(cell: Cell) -> bool:
+def _has_own_reason(cell: Cell) -> bool:
     """Whether a cell has a reason of its own: a skip follows from another cell or from the model."""
     return cell.state is not CellState.SKIPPED
 
@@ -232,7 +232,7 @@ def too_little_measured(summary: ProbeSummary) -> str:
 def refused_key(summary: ProbeSummary) -> str:
     """The first model that a refused key kept from being measured; empty where the key was good.
 
-    One model that is not for this key is no such case: it never answered, and most others did.
+    A single model that this key may not use does not count: it never answered, and most others did.
     """
     for endpoint in {model.endpoint for model in summary.models}:
         asked = [model for model in summary.models if model.endpoint == endpoint and model.asked]
@@ -272,7 +272,7 @@ def _lesser_verdicts(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
 
 
 def _allowing(summary: ProbeSummary, model: ModelSummary, gates: Gates) -> Verdict:
-    """The verdict without what the user lets stand."""
+    """The verdict without what the user allows."""
     if not gates.allow:
         return model.verdict
     columns = {column.name: column for column in summary.probes}
@@ -280,7 +280,7 @@ def _allowing(summary: ProbeSummary, model: ModelSummary, gates: Gates) -> Verdi
 
 
 def _low_scores(summary: ProbeSummary, gates: Gates) -> Iterator[str]:
-    """Models below the score, and models whose verdict is no good one: points never replace it."""
+    """Models below the score, and models without a good verdict: points never replace it."""
     if gates.fail_under is None:
         return
     for model in summary.models:
@@ -298,7 +298,7 @@ def _why_not_good(verdict: Verdict) -> str:
     if verdict.word is not Word.PARTIAL:
         return with_stop(_said(verdict))
     told = f"has {', '.join(verdict.caps)}" if verdict.caps else _said(verdict)
-    return f"{told}: --allow {verdict.exemptions[0].name} would let it stand."
+    return f"{told}: --allow {verdict.exemptions[0].name} would allow it."
 
 
 def _slow_models(summary: ProbeSummary, gates: Gates) -> Iterator[str]:

@@ -129,7 +129,7 @@ def p_after_holm(vendor: VendorComparison, margin: MarginTest) -> str:
 
 
 def callers_line(vendor: VendorComparison) -> str:
-    """How often both call, and the F1 of trivial baselines; empty where nobody answered."""
+    """How often both call, and the F1 of trivial baselines; empty where there was no answer."""
     cells, f1 = vendor.cells, vendor.figure("f1")
     if not cells.n:
         return ""

@@ -111,7 +111,7 @@ def progress(title: str, *, quiet: bool = False, extra: Callable[[], str] | None
 
 
 def stop_notice(event: RunStopping) -> str:
-    """The answer to the first Ctrl-C: without it nobody would know that it was heard."""
+    """The answer to the first Ctrl-C, so that the user knows that it was received."""
     return f"Stopping; answers under way have {event.grace:g} s to arrive. Ctrl-C again stops at once."
 
 

@@ -30,7 +30,7 @@ CHANGE_ROLES = {
     Change.ONLY_BEFORE: "unknown",
     Change.ONLY_AFTER: "unknown",
 }
-"""The tone in which each change is shown; what did not change is no praise."""
+"""The tone in which each change is shown; no change is shown in a neutral one."""
 FINDING_ROLES = {
     FindingChange.NEW: "bad",
     FindingChange.MORE: "bad",

@@ -78,7 +78,7 @@ def _table(found: Overview, models: Sequence[ModelHistory], screen: Screen) -> I
     for history in models:
         line = _line(found, history, size, glyphs, (name, max(columns, 10)))
         yield line.append(f"  {seconds(_last_time(history.days)):>6}") if wide else line
-    yield Line(f"  one sign is {_UNITS[size]}{', the worst day of it' if size > 1 else ''}", "dim")
+    yield Line(f"  one symbol is {_UNITS[size]}{', the worst day of it' if size > 1 else ''}", "dim")
     yield from _legend(glyphs)
 
 

@@ -198,7 +198,7 @@ def chance(p: float) -> str:
 def budget_sentence(drift: DriftReport) -> str:
     """How many series were searched, and the chance of a false alarm."""
     if not drift.series:
-        return f"No model was measured on {2 * SHORTEST_SIDE} days yet, which a change point takes to be seen."
+        return f"No model was measured on {2 * SHORTEST_SIDE} days yet, and finding a change takes that many."
     return (
         f"{plural(drift.series, 'series', 'series')} of daily values searched; if nothing had changed, the chance of "
         f"any alarm below would be at most {100 * drift.budget:g} %."

@@ -41,7 +41,7 @@ def _split(path: Path) -> tuple[str, str, str]:
     if text.count(START) != 1 or text.count(END) != 1 or text.index(START) > text.index(END):
         raise ConfigurationError(
             f"{path} is left alone: it does not have the two markers once each and in order.",
-            remedy=f"Put {START} and {END} where the section is to stand.",
+            remedy=f"Put {START} and {END} where the section belongs.",
         )
     before, _, rest = text.partition(START)
     old, _, after = rest.partition(END)

@@ -145,7 +145,9 @@ def _finding(found: LoadFinding) -> FindingView:
 def _test(pairs: PairFigures) -> str:
     result = f"p {p_words(pairs.p)} whenever one looks (by McNemar's exact test at the end p {p_words(pairs.exact)}); "
     decided = "load breaks calls" if pairs.breaks else "not enough to say that load breaks calls"
-    power = "" if pairs.detectable is None else f" So many pairs find {percent(pairs.detectable)} in nine of ten runs."
+    power = (
+        "" if pairs.detectable is None else f" This many pairs find {percent(pairs.detectable)} in nine of ten runs."
+    )
     return f"{result}it takes {pairs.alpha:g} to decide: {decided}.{power}"
 
 

@@ -496,7 +496,7 @@ def _page(summary: ProbeSummary, extras: Extras) -> ProbePage:
 
 
 def _in_own_words(row: ModelRow, model: ModelSummary, own: OwnWords) -> ModelRow:
-    """The row as a front door tells it; its caveat belongs to toolcert's verdict and goes."""
+    """The row in the words of an older tool; the caveat belongs to toolcert's verdict and is left out."""
     role, word = own.verdicts[model.model]
     return msgspec.structs.replace(
         row,

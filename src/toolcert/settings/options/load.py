@@ -6,7 +6,7 @@ from toolcert.settings.option import Duration, Option, Switch, Whole
 
 _WHAT = "Load"
 LEVEL = 16
-"""Requests at a time unless told: reports of calls that break under load begin there."""
+"""Requests at a time by default: reports of calls that break under load begin there."""
 PAIRS = 750
 """Enough to find 2 % corrupted calls in 98 of 100 runs."""
 
@@ -16,7 +16,7 @@ LOAD: tuple[Option, ...] = (
         group=_WHAT,
         kind=Whole(2, 4096),
         help="Ask the same questions alone and this many at a time, to see whether calls break under load; "
-        f"load does so with {LEVEL}, probe only where told.",
+        f"load does so with {LEVEL} by default, probe only with this option.",
     ),
     Option(
         name="pairs",

@@ -90,6 +90,6 @@ PROBE: tuple[Option, ...] = (
         group=_GATES,
         multiple=True,
         kind=Text("CODE|PROBE"),
-        help="Let this finding, or in probe the failure of this probe, stand: it closes no gate. Repeatable.",
+        help="Allow this finding, or in probe the failure of this probe: it closes no gate. Repeatable.",
     ),
 )

@@ -170,7 +170,7 @@ def _by_schema(schema: JsonObject, dialogue: Dialogue) -> Any:
 
 
 def _question(filling: Filling, dialogue: Dialogue) -> str:
-    """Ask for a required argument that nobody gave."""
+    """Ask for a required argument that was not given."""
     wanted = " and ".join(" ".join(words(name)) for name in filling.missing)
     question = f"I need a little more information first: which {wanted} should I use?"
     return f"{_report(dialogue.done)}\n{question}" if dialogue.done else question
@@ -182,11 +182,11 @@ _FAILED = re.compile(r"^\s*(?:error|failed|failure|exception|traceback)\b", re.I
 def _report(done: tuple[Done, ...]) -> str:
     """The results, one line per call, each value as the tool gave it."""
     if len(done) == 1:
-        return f"Here is what I found. {_told(done[0])}"
-    return "\n".join(["Here is what I found:", *(f"- {_told(one)}" for one in done)])
+        return f"Here is what I found. {_report_line(done[0])}"
+    return "\n".join(["Here is what I found:", *(f"- {_report_line(one)}" for one in done)])
 
 
-def _told(done: Done) -> str:
+def _report_line(done: Done) -> str:
     about = ", ".join(f"{key} {value}" for key, value in done.arguments.items())
     subject = f"{done.name} ({about})" if about else done.name
     result, data = done.result, as_json(done.result or "", str)  # 21.50 must not be told as 21.5

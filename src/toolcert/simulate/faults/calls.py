@@ -85,7 +85,7 @@ def kimi_ids(body: JsonObject, ask: Ask) -> JsonObject:
 
 @fault("call.unknown_tool", Stage.BODY, A_CALL)
 def unknown_tool(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Calls a tool nobody offered."""
+    """Calls a tool that was not offered."""
     for call in calls(body):
         call["function"]["name"] = "python_interpreter"
     return body

@@ -123,14 +123,14 @@ class Aftermath:
         self.left = 0
         """Rows that the dataset no longer has."""
         self.in_vain = 0
-        """Rows with an answer that were to be asked again and got no other."""
+        """Rows that were asked again and got no new answer."""
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, CaseFinished) and not settled(event.record):
             self.in_vain += self._earlier.is_retry(event.record.case)
 
     def notices(self) -> Iterator[str]:
-        """What to tell people."""
+        """Messages for the user."""
         if self.left:
             stay = "stays in the log and is" if self.left == 1 else "stay in the log and are"
             yield f"{plural(self.left, 'row')} that the dataset no longer has {stay} left out of the figures."

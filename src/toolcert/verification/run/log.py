@@ -25,7 +25,7 @@ the earlier run as it was."""
 
 
 class VerifyLog:
-    """A handler that writes records to where they belong; it must come first in line."""
+    """A handler that writes records to where they belong; it must be the first handler."""
 
     def __init__(self, folder: Path, open_writer: Callable[[Path], RunWriter], *, fresh: bool) -> None:
         self.folder = folder

@@ -70,7 +70,7 @@ def _missed_figures(gates: Gates, summary: VerifySummary) -> Iterator[str]:
         if reason := gate.missed_by(figures[gate.name]):
             yield reason
     if gates.figures and (rest := _uncounted(gates, summary)).word in (Word.PARTIAL, Word.FAILS, Word.UNSUPPORTED):
-        yield f"{rest.sentence}.{f' --allow {rest.caps[0]} would let it stand.' if rest.caps else ''}"
+        yield f"{rest.sentence}.{f' --allow {rest.caps[0]} would allow it.' if rest.caps else ''}"
 
 
 def _uncounted(gates: Gates, summary: VerifySummary) -> Verdict:

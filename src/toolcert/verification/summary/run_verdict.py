@@ -99,7 +99,7 @@ def _faults(modes: Sequence[AnswerMode], threshold: float) -> Iterator[CappingFi
 
 
 def _without_calls(verdict: Verdict, summary: VerifySummary) -> Verdict:
-    """Sound words alone say nothing about calling tools, unless the dataset says that it expects no more."""
+    """Sound text alone says nothing about calling tools, unless the dataset says that it expects no calls."""
     rows = summary.rows
     if not verdict.good or summary.expects or summary.valid.n:
         return verdict

@@ -70,7 +70,7 @@ class Tally:
     def __init__(self, marks: MarkTally | None = None) -> None:
         self.marks = marks or MarkTally()
         self.known: Counter[bool] = Counter()
-        """Rows without a say, by whether they were streamed."""
+        """Rows that are not counted in the verdict, by whether they were streamed."""
         self.outcomes: Counter[Outcome] = Counter()
         self.attempts = self.retried = self.prompt_tokens = self.completion_tokens = 0
         self.rows: Counter[str] = Counter()

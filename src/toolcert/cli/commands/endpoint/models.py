@@ -52,13 +52,13 @@ def models(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
 
 
 def _show(endpoint: Endpoint, found: list[ModelInfo]) -> None:
-    from toolcert.endpoints.model_selection import told_models
+    from toolcert.endpoints.model_selection import model_counts
     from toolcert.reports.console.style import Screen, table
 
     screen = Screen()
     able = sum(info.can_chat for info in found)
     rows = [(info.id, info.owned_by or "", _TOOLS[info.declares_tools], info.why_not) for info in found]
-    head = screen.prose(f"{endpoint.spec.name}: {told_models(len(found), able)}")
+    head = screen.prose(f"{endpoint.spec.name}: {model_counts(len(found), able)}")
     screen.print([*head, *table(("MODEL", "OWNER", "TOOLS", "CANNOT CHAT BECAUSE"), rows, screen)])
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NOT_TAKEN = ("stream", "list-probes")
 
 
-@click.command(cls=SettingsCommand, short_help="Probe, remember and publish: the run for every day.")
+@click.command(cls=SettingsCommand, short_help="Probe, add to the history and publish: the daily run.")
 @endpoint_arguments
 @use(
     *(name for name in names(CONNECTION, REQUESTS, PROBE, OUTPUT) if name not in _NOT_TAKEN),
@@ -35,10 +35,10 @@ _NOT_TAKEN = ("stream", "list-probes")
     *names(DAILY),
 )
 def daily(endpoints: tuple[str, ...], settings: Settings) -> int:
-    """Probe, remember and publish: the run for every day.
+    """Probe, add to the history and publish: the daily run.
 
     Probes the endpoints, adds the run to the history, writes report_DATE.html, latest_report.html, history.html and
-    index.html into --report-dir, forgets what is older than --retention, and updates the marked section of --readme.
+    index.html into --report-dir, deletes what is older than --retention, and updates the marked section of --readme.
     Run twice on a day it asks only what could not be measured before. Exit codes are those of `toolcert probe`.
 
     \b

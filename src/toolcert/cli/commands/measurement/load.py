@@ -48,7 +48,7 @@ def load(endpoints: tuple[str, ...], settings: Settings) -> int:
         return ExitCode.OK
     from toolcert.api.load import load as load_model
 
-    run_console.tell_of_store(settings)
+    run_console.print_upload_note(settings)
     with LoadConsole(yes=settings.yes) as console:
         result = load_model(chosen[0], options, [] if settings.quiet else [console], console.confirm)
     return conclude_load(result, settings)

@@ -32,7 +32,7 @@ from toolcert.settings.options.probe import PROBE
     "shard",
 )
 def probe(endpoints: tuple[str, ...], settings: Settings) -> int:
-    """Probe models: do they call tools, rightly, and how surely?
+    """Probe models: do they call tools correctly, and how reliably?
 
     ENDPOINT is an address, a preset (see `toolcert endpoints`) or a name from toolcert.toml.
 
@@ -59,7 +59,7 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
         return ExitCode.OK
     from toolcert.api.probe import probe as probe_models
 
-    run_console.tell_of_store(settings)
+    run_console.print_upload_note(settings)
     reporting = run_console.reporting_nothing(endpoints, settings)
     with run_console.viewer(settings) as views:
         with reporting, run_console.ProbeConsole("probe", yes=settings.yes) as console:

@@ -94,7 +94,7 @@ def _confirm(spec: EndpointSpec) -> None:
     question = f"The run names its endpoint itself: {described(spec)}"
     if not can_ask():
         raise UsageError(
-            f"{question}. Without a terminal nobody can be asked whether that is right.",
+            f"{question}. Without a terminal toolcert cannot ask whether that is right.",
             remedy="Name the endpoint: --base-url URL, or --endpoint NAME.",
         )
     if not click.confirm(f"{question}. Send the row there?", err=True):

@@ -15,8 +15,8 @@ from toolcert.cli.support.run_console import (
     check_gates,
     confirm_requests,
     is_shard,
+    print_upload_note,
     refuse_for_shard,
-    tell_of_store,
     viewer,
 )
 from toolcert.cli.support.verify_result import conclude, exit_code, gate_text, print_and_write, required_gates
@@ -110,7 +110,7 @@ def _verify_dataset(dataset: str, settings: Settings) -> int:
     from toolcert.reports.console.progress import VerifyFigures
 
     figures = VerifyFigures()
-    tell_of_store(settings)
+    print_upload_note(settings)
     with viewer(settings) as views:
         with RunConsole(_title, figures.line) as console:
             handlers: list[Handler] = views if settings.quiet else [*views, figures, console]
@@ -124,7 +124,7 @@ def _verify_dataset(dataset: str, settings: Settings) -> int:
 
 
 def _report_nothing(error: NothingMeasuredError, settings: Settings) -> None:
-    """Write the reports of a run that was stopped: a badge of an earlier run would tell old news."""
+    """Write the reports of a run that was stopped: otherwise a badge would still show the result of an earlier run."""
     if error.folder:
         from toolcert.cli.support import report_options
         from toolcert.verification.summary.tally import summarise

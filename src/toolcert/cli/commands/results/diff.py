@@ -25,7 +25,7 @@ _WORDS = (WORSE, CHANGED, NEW, SLOWER, NONE) = ("worse", "changed", "new", "slow
 def diff(before: str, after: tuple[str, ...], settings: Settings) -> int:
     """What changed from one run to another, and is it chance?
 
-    The first RUN is the earlier one; each further one is held against it. They are folders of `toolcert probe` or of
+    The first RUN is the earlier one; each further one is compared with it. They are folders of `toolcert probe` or of
     `toolcert verify`, `latest`, `latest~1` for the run before it, or ids that `toolcert runs` lists. This is how an
     upgrade of a serving engine is judged: one run before, the same command after.
 

@@ -35,7 +35,7 @@ _MOST_MODELS = 2
     "--since", type=click.DateTime(["%Y-%m-%d"]), metavar="YYYY-MM-DD", help="Only runs from this day on (UTC)."
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=50, metavar="N", show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(min=1), default=50, metavar="N", show_default=True, help="At most this many."
 )
 @click.option("--json", "as_json", is_flag=True, help="The list as JSON, one object for each run.")
 @use()
@@ -97,7 +97,7 @@ def _fits(line: dict[str, Any], wanted: dict[str, str | None]) -> bool:
 
 
 def _line(entry: RunEntry, settings: Settings) -> dict[str, Any]:
-    """What is told of a run; one whose log is damaged is listed without its figures."""
+    """One line of the list; a run whose log is damaged is listed without its figures."""
     from toolcert.runs.location import run_name
 
     manifest = entry.manifest

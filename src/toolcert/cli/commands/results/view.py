@@ -26,7 +26,7 @@ def view(places: tuple[str, ...], settings: Settings) -> int:
 
     \b
     toolcert view                                        all runs below toolcert-runs
-    toolcert view corvid kestrel                         two runs, to hold side by side
+    toolcert view corvid kestrel                         two runs, side by side
     toolcert view --no-browser --port 8230               print the address, for a tunnel
     """  # noqa: D301 - click reads the backspace as "keep these lines as they are"
     from toolcert.view.guard import is_loopback_host
