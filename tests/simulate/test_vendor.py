@@ -106,7 +106,7 @@ def test_latency_is_read_from_text() -> None:
     assert latency(0.2) == Latency(low=0.2, high=0.2)
     assert latency("0.1-0.5") == Latency(low=0.1, high=0.5)
     assert latency("0.2~0.5") == Latency(low=0.2, high=0.2, tail=0.5)
-    with pytest.raises(UsageError, match="no latency"):
+    with pytest.raises(UsageError, match="not a latency"):
         latency("soon")
 
 
