@@ -322,6 +322,75 @@ def test_a_schema_that_would_take_forever_is_refused_at_once(schema: dict[str, o
     assert time.process_time() - started < 0.5
 
 
+def _doubling_by(reference: str, **of_the_whole: object) -> dict[str, object]:
+    """The same through references written in another way, to parts that also have an address of their own."""
+    parts = {
+        f"a{n}": {"$id": f"http://parts.test/a{n}", "allOf": [{"$ref": reference.format(n + 1)}] * 2} for n in range(30)
+    }
+    if "parts.test" not in reference:
+        for part in parts.values():
+            del part["$id"]
+    return {"$defs": parts | {"a30": {"$id": "http://parts.test/a30"}}, "$ref": reference.format(0), **of_the_whole}
+
+
+def _unevaluated(levels: int) -> dict[str, object]:
+    schema: dict[str, object] = {"properties": {"z": True}}
+    for _ in range(levels):
+        schema = {"if": schema, "then": True, "unevaluatedProperties": False}
+    return schema
+
+
+_WHOLE = "http://whole.test/w"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _doubling_by("#/%24defs/a{}"),
+        _doubling_by(_WHOLE + "#/$defs/a{}", **{"$id": _WHOLE}),
+        _doubling_by("w#/$defs/a{}", **{"$id": _WHOLE}),
+        _doubling_by("json-schema:///#/$defs/a{}"),
+        _doubling_by("http://parts.test/a{}"),
+        _unevaluated(40),
+        {"properties": {f"a{n}": {"pattern": "a{0,900}" * 3 + str(n)} for n in range(3000)}},
+    ],
+)
+def test_no_way_to_write_a_schema_hides_its_steps(schema: dict[str, object]) -> None:
+    test_a_schema_that_would_take_forever_is_refused_at_once(schema, '{"z": 1}')
+
+
+_ONE_OF_MANY = {"properties": {"a": {"items": {"anyOf": [{"const": f"x{n}"} for n in range(1000)]}}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "ok"),
+    [
+        (_ONE_OF_MANY, {"a": ["y"] * 1000}, False),
+        ({"properties": {"a": {"items": {"type": "string"}}}}, {"a": [1] * 200_000}, False),
+        ({"properties": {"a": {"pattern": "(?=.*x)(?=.*y)z"}}}, {"a": "a" * 500_000}, None),
+        ({"properties": {"a": {"items": {"enum": [*range(20_000)]}}}}, {"a": [-1] * 20_000}, None),
+        ({"anyOf": [{"required": [f"r{n}" for n in range(500)]}]}, {"x": ["y" * 1000] * 3000}, None),
+    ],
+)
+def test_an_answer_of_many_parts_is_judged_in_bounded_time(
+    schema: dict[str, object], arguments: dict[str, object], ok: bool | None
+) -> None:
+    text = json.dumps(arguments)
+    started = time.process_time()
+    assert SchemaJudge().judge(schema, text).ok is ok
+    assert time.process_time() - started < 2
+
+
+def test_a_reference_to_an_embedded_schema_is_judged() -> None:
+    names = "abcdefgh"
+    parts = {
+        name: {"$id": f"http://parts.test/{name}", "properties": {"next": {"$ref": after}, "other": {"$ref": after}}}
+        for name, after in zip(names, names[1:] + "h", strict=True)
+    }
+    schema = {"$id": _WHOLE, "$defs": parts, "properties": {"x": {"$ref": "http://parts.test/a"}}}
+    assert judge(schema, '{"x": {"next": {"other": {}}}}').ok is True
+
+
 @pytest.mark.parametrize(
     ("schema", "arguments"),
     [

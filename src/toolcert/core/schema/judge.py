@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.schema.cost import MOST_STEPS, SchemaCost, depth_of
+from toolcert.core.schema.cost import MOST_STEPS, SchemaCost
 from toolcert.core.text.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
 from toolcert.core.values import Value
 
@@ -146,6 +146,8 @@ _TOO_COMPLEX = "judging a value against this schema could take more than a milli
 _MOST_BACKTRACKS = 100_000
 _LARGEST_PATTERN = 1 << 20
 """Bytes of a compiled pattern: a repeat within a repeat can need gigabytes and minutes."""
+_LARGEST_PATTERNS = 1 << 28
+"""The same for all patterns of a schema together."""
 _PATTERN_REFUSED = re.compile(r'"(.*)" is not a "regex"', re.DOTALL)
 
 
@@ -200,7 +202,7 @@ class Validator:
     def __init__(
         self, compiled: Any, fault: str = "", *, bucket: Bucket = Bucket.BAD_SCHEMA, cost: SchemaCost | None = None
     ) -> None:
-        """`cost` is given where a deeply nested value could make judging expensive."""
+        """`cost` is what says which values take too long; without it none does."""
         self._compiled = compiled
         self._cost = cost
         self.fault = fault
@@ -216,12 +218,12 @@ class Validator:
             value = parse_json(arguments)
         except NotJson as reason:
             return Judgement(ok=False, bucket=Bucket.INVALID_JSON, message=str(reason))
-        return self._judge_value(value)
+        return self._judge_value(value, len(arguments))
 
-    def _judge_value(self, value: Any) -> Judgement:
+    def _judge_value(self, value: Any, length: int) -> Judgement:
         if self._compiled is None:
             return self._unjudged(value)
-        if self._cost is not None and self._cost.steps(depth_of(value)) > MOST_STEPS:
+        if self._cost is not None and not self._cost.affords(value, length):
             return Judgement(ok=None, bucket=Bucket.TOO_COMPLEX, arguments=value, message=_TOO_COMPLEX)
         if self._compiled.is_valid(value):
             return Judgement(ok=True, arguments=value)
@@ -239,10 +241,11 @@ class Validator:
         """Arguments that are no string break the protocol, whatever the schema says."""
         message = f"arguments are {type(value).__name__}, not a JSON string"
         try:
-            value = parse_json(msgspec.json.encode(value).decode())
+            text = msgspec.json.encode(value).decode()
+            value = parse_json(text)
         except (NotJson, TypeError, ValueError, RecursionError):
             return Judgement(ok=False, bucket=Bucket.NOT_STRING, message=message)
-        judged = self._compiled is not None and (self._cost is None or self._cost.steps(depth_of(value)) <= MOST_STEPS)
+        judged = self._compiled is not None and (self._cost is None or self._cost.affords(value, len(text)))
         errors = self._errors(value) if judged else []
         return Judgement(
             ok=False,
@@ -273,10 +276,20 @@ class Validator:
         return Judgement(ok=None, bucket=self.bucket, arguments=value, message=self.fault)
 
     def _errors(self, value: Any) -> list[Any]:
+        """What is wrong; the first error alone where all would take too long."""
+        if not self._lists_errors(value):
+            try:
+                self._compiled.validate(value)
+            except ValueError as error:
+                return [error]
+            return []
         return list(islice(self._compiled.iter_errors(value), _MAX_COERCED + 1))
 
+    def _lists_errors(self, value: Any) -> bool:
+        return self._cost is None or self._cost.affords_errors(value)
+
     def _mend(self, value: Any, errors: list[Any]) -> Coerced:
-        if len(errors) > _MAX_COERCED:
+        if len(errors) > _MAX_COERCED or not self._lists_errors(value):
             return Coerced(valid=False)
         return coerce(value, _misfits(errors), lambda mended: _misfits(self._errors(mended)))
 
@@ -342,15 +355,14 @@ def _compile(parameters: Any) -> Validator:
         too_complex = True
     if too_complex:
         return Validator(None, _TOO_COMPLEX, bucket=Bucket.TOO_COMPLEX)
-    return _compile_affordable(schema, None if cost.cheap else cost)
+    return _compile_affordable(schema, cost)
 
 
-def _compile_affordable(schema: Any, cost: SchemaCost | None) -> Validator:
+def _compile_affordable(schema: Any, cost: SchemaCost) -> Validator:
     from jsonschema_rs import FancyRegexOptions, validator_for
 
-    patterns = FancyRegexOptions(
-        backtrack_limit=_MOST_BACKTRACKS, size_limit=_LARGEST_PATTERN, dfa_size_limit=_LARGEST_PATTERN
-    )
+    largest = min(_LARGEST_PATTERN, _LARGEST_PATTERNS // max(cost.large_in_patterns, 1))
+    patterns = FancyRegexOptions(backtrack_limit=_MOST_BACKTRACKS, size_limit=largest, dfa_size_limit=largest)
     try:
         return Validator(
             validator_for(schema, validate_formats=False, offline=True, pattern_options=patterns), cost=cost
