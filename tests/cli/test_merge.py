@@ -28,6 +28,7 @@ from toolcert.cli.main import cli
 from toolcert.comparison.pipeline import compare
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode, InputError, UsageError
+from toolcert.core.verdict import Word
 from toolcert.runs.encoding import decode_record
 from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark, read_marks
 from toolcert.runs.reader import RunReader, read_manifest
@@ -227,6 +228,17 @@ def test_with_gaps_the_coverage_floor_keeps_the_gates_closed(tmp_path: Path, sha
     assert "The gates cannot be judged: stopped at" in result.stderr
     assert read_manifest(tmp_path / "all").planned == 32
     assert call("merge", *shards[:2], "-o", tmp_path / "all", "--allow-gaps").exit_code == ExitCode.OK
+
+
+def test_a_verdict_that_stands_without_the_missing_rows_says_that_they_are_missing(
+    tmp_path: Path, dataset: str
+) -> None:
+    with Vendor(models=["fault:args.empty"]) as vendor:
+        run(dataset, vendor.url, tmp_path / "one", shard="1/3", model="fault:args.empty")
+    with pytest.warns(UserWarning, match="shards 2/3, 3/3 are missing"):
+        merged = merge(tmp_path / "one", output=tmp_path / "all", allow_gaps=True).summary
+    assert merged.verdict.word is Word.FAILS
+    assert f"{32 - len(lines(tmp_path / 'all'))} rows of 32 are not in this run." in merged.lines
 
 
 def test_merging_again_with_more_shards_replaces_the_earlier_merge(tmp_path: Path, shards: list[Path]) -> None:

@@ -12,12 +12,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
-from support.patience import PATIENCE, free_port, until
+from support.patience import PATIENCE, free_port, hurry, until
 from support.rows import row, write_rows
 from support.verifying import records, run, timeless
 from toolcert.simulate import Vendor
@@ -54,6 +56,18 @@ def family(head: int) -> dict[int, str]:
 
 def named(head: int, name: str) -> list[int]:
     return [one for one, known in family(head).items() if known.startswith(name)]
+
+
+def ask(processes: list[int], url: str) -> bool:
+    """Whether one of the processes has a connection to a vendor."""
+    end = f":{urlsplit(url).port or 0:04X}"
+    for process in processes:
+        with suppress(OSError):  # it has just ended
+            handles = {str(one.readlink()) for one in Path(f"/proc/{process}/fd").iterdir()}
+            table = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()]
+            if any(line[2].endswith(end) and f"socket:[{line[9]}]" in handles for line in table[1:]):
+                return True
+    return False
 
 
 def listens(port: int) -> bool:
@@ -192,16 +206,19 @@ def test_a_killed_node_loses_no_row_and_doubles_none(cluster: Cluster, tmp_path:
     rows = 2_000
     dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(rows)])
     log = tmp_path / "run/records.jsonl"
-    with Vendor(models=["faithful"], latency=0.05) as vendor:
+    with Vendor(models=["faithful"], latency=0.5) as vendor:
         command = verify_command(dataset, vendor.url, tmp_path / "run", "--ray-address", cluster.address, "--json", "-")
         with subprocess.Popen(
             command, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
-            until(reached(process, log, rows // 4), "the run is under way")
-            until(lambda: named(cluster.second.pid, "ray::RayActor"), "a worker is on the second node")
+            until(reached(process, log, rows // 10), "the run is under way")
+            until(
+                lambda: ask(named(cluster.second.pid, "ray::RayActor"), vendor.url), "a worker on the second node asks"
+            )
             for one in family(cluster.second.pid):
                 os.kill(one, signal.SIGKILL)
             assert lines(log) < rows, "the run outlives the node"
+            hurry(vendor)
             out, err = process.communicate(timeout=PATIENCE)
         asked = len(vendor.requests)
         whole = run(dataset, vendor.url, tmp_path / "undisturbed")

@@ -54,6 +54,18 @@ def test_a_vendor_that_is_slow_busy_or_wrong_by_itself_is_not_said_to_break_unde
 
 
 @pytest.mark.heavy
+def test_a_level_that_the_vendor_does_not_allow_is_not_certified(tmp_path: Path) -> None:
+    """All answers are right, but few requests were ever in flight together."""
+    summary = loaded("overloaded", tmp_path / "run").summary
+    (full,) = [one for one in summary.levels if one.level == 8]
+    assert full.held_back
+    assert full.right.k == full.right.n > 0
+    assert summary.verdict.word is Word.UNDECIDED
+    assert summary.verdict.reason == "a call at 8 at a time could not be measured"
+    assert any(line.startswith("The vendor let only ") for line in summary.lines)
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", [1, 2])
 def test_two_percent_crosstalk_from_16_at_a_time_on_is_found_within_500_requests(seed: int, tmp_path: Path) -> None:
     run = loaded(

@@ -49,6 +49,14 @@ def test_a_sound_model_keeps_its_verdict_and_says_how_many_pairs_show_it(run: Pr
     assert "faithful at 4 at a time: 8 of 8 pairs are right alone and under load." in run.summary.lines
 
 
+@pytest.mark.heavy
+def test_a_level_that_the_vendor_does_not_allow_is_not_told_as_reached(tmp_path: Path) -> None:
+    with Vendor(models=["overloaded"], latency=0.05) as vendor:
+        options = ProbeOptions(output=str(tmp_path / "run"), **(ASKED | {"at_load": 8, "pairs": 24}))  # type: ignore[arg-type]
+        summary = toolcert.probe(vendor.url, options=options).summary
+    assert [line for line in summary.lines if "overloaded at 8 at a time (the vendor let only " in line]
+
+
 def test_a_model_that_does_not_call_is_not_loaded(run: ProbeRun) -> None:
     assert model(run, "text-caller").under_load is None
 

@@ -58,6 +58,8 @@ class LevelFigures(Value):
     unanswered_by: dict[str, int] = {}
     busy: float | None = None
     """Requests that were in flight on average; fewer than the level where the vendor asked for patience."""
+    held_back: bool = False
+    """Whether the vendor refused so much that less than half of the level was in flight."""
     retried: int = 0
     timings: Timings = Timings()
 
@@ -282,6 +284,7 @@ def _figures(one: LevelTally) -> LevelFigures:
         unanswered=one.unanswered.total(),
         unanswered_by=dict(one.unanswered.most_common()),
         busy=one.busy,
+        held_back=one.held_back,
         retried=one.retried,
         timings=one.timings,
     )
@@ -482,7 +485,7 @@ def load_verdict(
     capping = capping_findings(findings)
     abilities = [_ability(alone, "a call alone")]
     if not capping:  # where a finding says what load does, a low rate under load is the same thing once more
-        ability = _ability(loaded, f"a call at {level} at a time")
+        ability = _ability(None if loaded is not None and loaded.held_back else loaded, f"a call at {level} at a time")
         abilities.append(msgspec.structs.replace(ability, core=False))
     return decide(abilities, capping, coverage=coverage, threshold=threshold, allow=allow)
 
@@ -554,5 +557,5 @@ def _lines(tally: LoadTally, pairs: PairFigures, search: Search | None, drift: D
             f"in {drift.last.k} of {drift.last.n} in the last."
         )
     full = tally.levels.get(tally.level)
-    if full is not None and full.busy is not None and full.busy < tally.level / 2 and full.unanswered:
+    if full is not None and full.held_back:
         yield f"The vendor let only {full.busy:.1f} requests be in flight on average."

@@ -122,6 +122,11 @@ class LevelTally:
         return min(float(self.level), self._busy / span) if span > 0 else None
 
     @property
+    def held_back(self) -> bool:
+        """Whether the vendor refused so much that less than half of the level was in flight."""
+        return self.busy is not None and self.busy < self.level / 2 and bool(self.retried or self.unanswered)
+
+    @property
     def timings(self) -> Timings:
         return Timings(
             first_token=Percentiles.of(self._first_token),
@@ -284,8 +289,10 @@ class LoadTally:
 
     def under_load(self) -> UnderLoad:
         """The figures of the pairs, and what caps the verdict: a foreign nonce is proof, and corruption is tested."""
+        full = self.levels.get(self.level)
         return UnderLoad(
             level=self.level,
+            busy=full.busy if full is not None and full.held_back else None,
             pairs=self.measured_pairs,
             both_right=self.both_right,
             worse=self.test.worse,

@@ -190,6 +190,8 @@ class UnderLoad(Value):
 
     level: int
     """Requests at a time."""
+    busy: float | None = None
+    """Requests in flight on average, where the vendor refused so much that it was less than half of the level."""
     pairs: int = 0
     """Questions that were answered both alone and under load."""
     both_right: int = 0

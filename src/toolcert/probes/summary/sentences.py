@@ -106,7 +106,8 @@ def _under_load(models: Sequence[ModelSummary], *, several: bool) -> Iterator[st
         load = model.under_load
         if load is None:
             continue
-        name = f"{_name(model, several=several)} at {load.level} at a time"
+        only = "" if load.busy is None else f" (the vendor let only {load.busy:.1f} be in flight on average)"
+        name = f"{_name(model, several=several)} at {load.level} at a time{only}"
         if not load.pairs:
             yield f"{name}: no pair of answers to compare."
         elif not load.breaks:

@@ -37,6 +37,7 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
         yield f"{plural(rows.lost, 'call')} left in the text or lost: no agent sees them."
     if summary.correct.n:
         yield f"{_percent(summary.correct)} of the rows that say what they expect got it ({interval(summary.correct)})."
+    yield from _missing(summary)
     if rows.unsupported:
         reason, alike = next(iter(summary.unsupported_by.items()))
         yield f"{_rows(rows.unsupported)} refused as not supported; most often ({count(alike)}): {reason}"
@@ -51,6 +52,12 @@ def _next_lines(summary: VerifySummary) -> Iterator[str]:
     faults = sum(line.rows for line in summary.of_dataset)
     if faults:
         yield f"The dataset itself has {plural(faults, 'problem')}, not charged to the vendor."
+
+
+def _missing(summary: VerifySummary) -> Iterator[str]:
+    left = (summary.planned or 0) - summary.rows.lines if summary.incomplete else 0
+    if left > 0 and summary.verdict.word is not Word.UNDECIDED:  # there the headline says so
+        yield f"{_rows(left)} of {count(summary.planned or 0)} {'is' if left == 1 else 'are'} not in this run."
 
 
 def _percent(share: Rate) -> str:
