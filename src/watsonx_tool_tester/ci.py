@@ -51,7 +51,8 @@ def publish(report: Path, *, history: Path, readme: Path | None, pages_url: str,
         page = report.read_bytes()
     write_whole(folder / LATEST, [page])
     pages = sorted(_pages(folder), reverse=True)
-    write_whole(folder / INDEX, [index_html(found, [(day, path.name) for day, path in pages]).encode()])
+    listed = [(day, path.name) for day, path in pages]
+    write_whole(folder / INDEX, [index_html(found, listed, history_page=False).encode()])
     written = [folder / LATEST, folder / INDEX]
     if readme is not None:
         latest, index = (urljoin(pages_url, (folder / name).as_posix()) for name in (LATEST, INDEX))

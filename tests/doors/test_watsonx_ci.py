@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -136,7 +137,10 @@ def test_the_steps_of_the_workflow_commit_csvs_reports_and_readme(repository: Pa
     assert Path(today).name in index
     assert git("log", "-1", "--format=%s", "origin/main").strip() == f"Tool test report of {TODAY}"
     assert git("status", "--porcelain", "--", "reports", "README.md") == ""
-    assert 'href="reports/tool_test_report_' in Path("_site/index.html").read_text()
+    for page in (Path("_site/index.html"), Path("_site/reports/index.html")):
+        links = set(re.findall(r'href="([^"#]+)"', page.read_text("utf-8")))
+        assert len(links) == 3
+        assert all((page.parent / link).is_file() for link in links), links
 
 
 @needs_git

@@ -280,7 +280,7 @@ class IndexRow(Value):
     not_measured: str = NO_VALUE
 
 
-def index_html(found: Overview, reports: Sequence[tuple[str, str]]) -> str:
+def index_html(found: Overview, reports: Sequence[tuple[str, str]], *, history_page: bool = True) -> str:
     """The page that leads to all others; `reports` are days and file names, newest first."""
     totals = {line.day: line for line in found.totals}
     rows = [_row(day, file, totals.get(day)) for day, file in reports]
@@ -291,6 +291,7 @@ def index_html(found: Overview, reports: Sequence[tuple[str, str]]) -> str:
         lines=[visible(line) for line in words.standing_lines(found)],
         last=words.day_text(found.last, year=True),
         history=None,
+        history_page=history_page,
     )
 
 
