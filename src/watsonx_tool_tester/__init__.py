@@ -32,7 +32,7 @@ _MODULES = {
     "clients.base": "watsonx_tool_tester.clients",
     "clients.watsonx": "watsonx_tool_tester.clients",
     "clients.litellm": "watsonx_tool_tester.clients",
-    "testers": "watsonx_tool_tester.tester",
+    "testers": "watsonx_tool_tester",
     "testers.model_tester": "watsonx_tool_tester.tester",
     "testers.result_handler": "watsonx_tool_tester.results",
     "tools.base": "watsonx_tool_tester.tools",

@@ -88,6 +88,8 @@ reporting = _options(
         "--html-output", is_flag=False, flag_value="true", metavar="[PATH]", help="An HTML report instead of JSON."
     ),
     click.option("--save-history/--no-save-history", default=None, help="Add the results to the history files."),
+)
+history_place = _options(
     click.option("--history-dir", help="Folder of the history files (default: reports/history)."),
     click.option("--history-days", type=click.IntRange(min=1), help="Days that are kept (default: 90)."),
 )
@@ -113,6 +115,7 @@ def list_models(**given: Any) -> None:
 @choice
 @measuring
 @reporting
+@history_place
 @click.pass_context
 def run_tests(context: click.Context, /, **given: Any) -> None:
     """Test models for tool calling."""
@@ -199,12 +202,6 @@ def _say_written(what: str) -> None:
         echo(f"Wrote {what}.", err=True)
 
 
-history_place = _options(
-    click.option("--history-dir", default="reports/history", envvar="WATSONX_TOOL_HISTORY_DIR", show_default=True),
-    click.option("--history-days", type=click.IntRange(min=1), default=90, envvar="WATSONX_TOOL_HISTORY_DAYS"),
-)
-
-
 @cli.command("init-ci")
 @click.option("--force", is_flag=True, help="Replace files that differ.")
 def init_ci(*, force: bool) -> None:
@@ -225,23 +222,25 @@ def init_ci(*, force: bool) -> None:
 @click.option("--readme", type=click.Path(path_type=Path), help="README whose marked block is updated.")
 @click.option("--pages-url", default="", help="Address under which the repository's pages are served.")
 @history_place
-def publish_report(report: Path, readme: Path | None, pages_url: str, history_dir: str, history_days: int) -> None:
+def publish_report(report: Path, readme: Path | None, pages_url: str, **given: Any) -> None:
     """Make REPORT the latest one, list all reports beside it, and update the block of the README."""
     from watsonx_tool_tester.ci import publish
 
     with one_line_errors():
-        history = Path(history_dir)
-        for path in publish(report, history=history, readme=readme, pages_url=pages_url, days=history_days):
+        config = Config(**given)
+        place, days = Path(config.history_dir), config.history_days
+        for path in publish(report, history=place, readme=readme, pages_url=pages_url, days=days):
             _say_written(str(path))
 
 
 @cli.command("cleanup")
 @click.option("--report-dir", type=click.Path(path_type=Path), default="reports", show_default=True)
 @history_place
-def clean_up_files(report_dir: Path, history_dir: str, history_days: int) -> None:
+def clean_up_files(report_dir: Path, **given: Any) -> None:
     """Delete the pages and the history rows that are older than --history-days."""
     from watsonx_tool_tester.ci import delete_old
 
     with one_line_errors():
-        for sentence in delete_old(report_dir, Path(history_dir), history_days):
+        config = Config(**given)
+        for sentence in delete_old(report_dir, Path(config.history_dir), config.history_days):
             echo(sentence, err=True)

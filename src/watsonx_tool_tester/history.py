@@ -178,12 +178,12 @@ def _first_day(last: str, days: int) -> str:
 
 def _total_time(result: Mapping[str, Any]) -> dict[str, Any]:
     """The column that medians of the two turns do not give."""
-    return {"total_time": round(result["response_times"]["total_time"] or 0.0, 4)}
+    return {"total_time": round((result.get("response_times") or {}).get("total_time") or 0.0, 4)}
 
 
 def _observation(result: Mapping[str, Any], run: StoredRun) -> Observation:
     """One result dictionary as the store keeps it; counts that it does not hold follow from its rates."""
-    reliability, times = result.get("reliability") or {}, result["response_times"]
+    reliability, times = result.get("reliability") or _of_one_iteration(result), result.get("response_times") or {}
     iterations = int(reliability.get("iterations") or 0)
     called = reliability.get("tool_calls")
     called = round((reliability.get("tool_call_success_rate") or 0.0) * iterations) if called is None else called
@@ -206,10 +206,21 @@ def _observation(result: Mapping[str, Any], run: StoredRun) -> Observation:
         callable=iterations,
         handled=handled,
         handleable=judged,
-        call_p50=times["tool_call_time"] or None,
-        answer_p50=times["response_processing_time"] or None,
+        call_p50=times.get("tool_call_time") or None,
+        answer_p50=times.get("response_processing_time") or None,
         reason=result.get("details") or "",
     )
+
+
+def _of_one_iteration(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a result without any, as older scripts write it by hand."""
+    called, handled = result["tool_call_support"], result.get("handles_response")
+    return {
+        "iterations": int(called is not None),
+        "tool_call_success_rate": float(bool(called)),
+        "response_handling_success_rate": float(bool(handled)),
+        "responses_measured": int(bool(called) and handled is not None),
+    }
 
 
 def _evidence(run: ProbeRun, config: Config) -> dict[str, dict[str, Any]]:

@@ -240,3 +240,7 @@ def test_cleanup_keeps_a_backup_where_every_row_would_go(folder: Path) -> None:
     assert (place / "test_results.csv").read_text().count("\n") == 1
     assert "m,2020-01-01,2020-01-01,True" in (place / "models_registry.csv").read_text()
     assert door("cleanup").stderr == ""
+    place.rename("elsewhere")
+    Path(".env").write_text("WATSONX_TOOL_HISTORY_DIR=elsewhere\n")
+    (Path("elsewhere") / "test_results.backup-1.csv").rename("elsewhere/test_results.csv")
+    assert "1 row before" in door("cleanup").stderr

@@ -310,6 +310,7 @@ from watsonx_tool_tester.clients.base import BaseClient
 from watsonx_tool_tester.clients.litellm import LiteLLMClient
 from watsonx_tool_tester.clients.watsonx import WatsonXClient
 from watsonx_tool_tester.config import ClientType, Config, load_config_from_env
+from watsonx_tool_tester.testers import ModelTester as Tester, ResultHandler as Handler
 from watsonx_tool_tester.testers.model_tester import ModelTester
 from watsonx_tool_tester.testers.result_handler import ResultHandler
 from watsonx_tool_tester.tools.base import BaseTool
@@ -320,7 +321,8 @@ from watsonx_tool_tester.utils.history_manager import HistoryManager
 import watsonx_tool_tester.testers.model_tester as module
 import watsonx_tool_tester as package
 
-assert module.ModelTester is ModelTester is package.ModelTester
+assert module.ModelTester is ModelTester is package.ModelTester is Tester
+assert ResultHandler is Handler
 assert issubclass(LiteLLMClient, BaseClient) and issubclass(HelloWorldTool, BaseTool)
 assert issubclass(CredentialError, ClientError) and errors.ConfigurationError
 config = load_config_from_env()
@@ -332,6 +334,8 @@ assert "RELIABILITY (2x)" in handler.format_table(handler.sort_results(results, 
 assert handler.summarize_results(results)["total_models"] == 4
 history = HistoryManager()
 history.record_test_results(results)
+plain = {"model": "elsewhere", "tool_call_support": True, "handles_response": False}
+history.record_test_results([{**plain, "response_times": {"tool_call_time": 1.0}}])
 history.cleanup_old_data(days_to_keep=90)
 assert len(history.get_model_history("faithful")) == 1
 assert len(history.get_daily_summary_history()) == 1
@@ -344,9 +348,9 @@ def test_a_script_with_the_older_packages_imports_runs(vendor: Vendor, folder: P
     env = {"LITELLM_URL": vendor.url, "PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run([sys.executable, "-c", OLDER_SCRIPT], capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "['faithful', 'never-reads-results', 'slow:0.05']"
+    assert done.stdout.splitlines()[-1] == "['elsewhere', 'faithful', 'never-reads-results', 'slow:0.05']"
     saved = (folder / "reports/history/test_results.csv").read_text()
-    assert saved.count("\n") == 5
+    assert saved.count("\n") == 6
 
 
 def test_the_result_handler_knows_the_iterations_it_is_told(vendor: Vendor, folder: Path) -> None:
