@@ -127,6 +127,11 @@ def run_tests(context: click.Context, /, **given: Any) -> None:
             raise ConfigurationError("--html-output needs a file.", remedy="Give --html-output FILE or --output FILE.")
         tester = _test(config)
         if tester.last is not None and tester.last.interrupted:
+            going_on = (
+                "The same command goes on" if config.keeps_logs else "With --log-dir the same command would go on"
+            )
+            history = " and not entered into the history" if config.save_history else ""
+            echo(f"Interrupted{history}. {going_on} within a day.", err=True)
             context.exit(ExitCode.INTERRUPTED)
 
 

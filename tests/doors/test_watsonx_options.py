@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from support.greeting import greeter
+from support.patience import PATIENCE, until
 from support.scripted import Scripted
 from toolcert.simulate import Vendor
 from toolcert.simulate.litellm_proxy import LiteLlmVendor
@@ -271,3 +275,27 @@ def test_an_interrupted_run_is_gone_on_with_where_logs_are_kept(folder: Path) ->
         assert [one.method for one in server.received[asked_before:]] == ["GET"] * (len(server.received) - asked_before)
         run(*words)
         assert len(list((folder / "logs").glob("*/manifest.json"))) == 2
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send there")
+def test_after_an_interruption_the_way_to_go_on_is_said(folder: Path) -> None:
+    with Vendor(models=["faithful"], latency=0.3) as vendor:
+        command = [
+            sys.executable,
+            "-m",
+            "watsonx_tool_tester",
+            "test",
+            "--client",
+            "litellm",
+            "--litellm-url",
+            vendor.url,
+        ]
+        command += ["--iterations", "30", "--concurrency", "1", "--save-history"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        until(lambda: vendor.requests.count() >= 2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Interrupted and not entered into the history. With --log-dir the same command would go on" in said
+    assert not Path("reports").exists()
