@@ -114,7 +114,7 @@ class ResultsWriter:
         self._keep = keep
         self._replaces_answers = holds_answers(output)
         self._file: IO[bytes] | None = None
-        # What is no file can only be written once, at the end.
+        # What is not a file can only be written once, at the end.
         self._grows = open_descriptor(output) is None and (output.is_file() or not output.exists())
 
     def __call__(self, event: Event) -> None:

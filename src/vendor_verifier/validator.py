@@ -222,7 +222,7 @@ class Validator:
 
 
 def _is_failed_row(head: Record) -> bool:
-    """Whether an answered row has the status `failed` here: a refusal, or an answer that is no chat completion."""
+    """Whether an answered row has the status `failed` here: a refusal, or an answer that is not a chat completion."""
     unreadable = head.outcome is Outcome.FAILED and head.row is not None and head.row.called is None
     return unreadable or head.outcome is Outcome.UNSUPPORTED
 

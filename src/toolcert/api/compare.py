@@ -24,7 +24,7 @@ Runs: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 def compare(baselines: Runs, vendors: Runs, options: CompareOptions | None = None) -> Comparison:
-    """Compare vendors with a baseline; a second run of the baseline tells how much it differs from itself."""
+    """Compare vendors with a baseline; a second run of the baseline shows how much it differs from itself."""
     return compare_runs(_names(baselines), _names(vendors), options or CompareOptions())
 
 

@@ -118,7 +118,7 @@ def as_endpoint(given: Endpoint | str) -> Endpoint:
 
 T = TypeVar("T")
 RESUMED_WITHIN = 86400.0
-"""Seconds; older measurements say little about today, so a later run starts anew."""
+"""Seconds; older measurements say little about today, so a later run starts from the beginning."""
 
 
 def unfinished_run(

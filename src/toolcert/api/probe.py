@@ -69,7 +69,7 @@ class ProbeOptions(KeywordOptions):
     shard: str | None = None
     """As in `2/8`: only this share of the models."""
     known: str | None = None
-    """A file of marks: what it calls known or wrong has no say in the verdict."""
+    """A file of marks: what it calls known or wrong does not count in the verdict."""
     output: str | None = None
     fresh: bool = False
     keep: Keep = Keep.RAW

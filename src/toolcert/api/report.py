@@ -40,7 +40,7 @@ def load_run(
 ) -> LoadedRun:
     """Read a run folder (or `latest`), or a results.jsonl of the older verifiers.
 
-    What a mark in the file `known` excuses has no say in the verdict.
+    What a mark in the file `known` excuses does not count in the verdict.
     """
     path, marks = locate_run(run), known_marks(known)
     if is_older_results(path):

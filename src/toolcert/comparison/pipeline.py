@@ -189,7 +189,7 @@ class _Comparison:
         self._further_partners = [self._match(self._baseline, run) for run in self._further]
 
     def _insist(self, refusal: ToolcertError | None) -> None:
-        """Refuse; where the user insists, go on and say what speaks against it."""
+        """Refuse; with --force, continue and warn."""
         if refusal is None:
             return
         if not self._options.force:

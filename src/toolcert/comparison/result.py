@@ -320,7 +320,7 @@ class VendorComparison(Value):
     def score(self) -> float:
         """What leaderboards sort by: the lower bound of agreement, missing rows and invalid calls counted as wrong.
 
-        Agreement alone would put a vendor first whose every call is broken.
+        Agreement alone could put a vendor first all of whose calls are broken.
         """
         right = round(self.cells.tp + self.cells.tn) - self.differing.get(RowKind.INVALID, 0)
         owed = Rate(k=right, n=self.compared + self.missing.rows)

@@ -52,7 +52,7 @@ class SkipKind(StrEnum):
 
 
 class Skip(Value):
-    """The decision not to ask a case: what the program goes by, and what people read."""
+    """The decision not to ask a case: one value for the program, one sentence for people."""
 
     kind: SkipKind
     reason: str

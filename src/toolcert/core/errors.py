@@ -111,7 +111,7 @@ class GateError(ToolcertError):
 
 
 class TooManyBugsError(ToolcertError):
-    """So many cases met a bug of ours that going on would only waste requests."""
+    """toolcert failed on so many cases that continuing would only waste requests."""
 
     exit_code = ExitCode.BUG
 

@@ -62,7 +62,7 @@ class Manifest(Value):
     planned_by_all: int | None = None
     """Of a shard: the cases that all shards together ask."""
     parts: tuple[Part, ...] = ()
-    """The runs that this one was merged from, as long as it is just that and has not gone on since."""
+    """The runs that this one was merged from, as long as it was not continued since."""
     parameters: JsonObject = {}
     """What else shaped the requests: temperature, max_tokens, adapter, stream mode, ..."""
     has_stale_lines: bool = False

@@ -76,7 +76,7 @@ class RowFacts(Value):
     offered: tuple[str, ...] = ()
     """Names of the offered tools; only the first few of a long list."""
     lost: str | None = None
-    """The tool whose call was left in the text or lost, where that can be told."""
+    """The tool whose call was left in the text or lost, where that can be determined."""
     turns: int = 0
     """Messages of the user."""
     streamed: bool = False

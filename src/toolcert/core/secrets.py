@@ -260,7 +260,7 @@ class Eraser:
         return any(one.forms.may_be_in_pieces(payload) for one in self._disguises if one.forms is not None)
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
-        """Where secrets stand in `data`, in order and apart from each other."""
+        """Where secrets are in `data`, in order and without overlaps."""
         patterns = [traces.pattern for traces in self._traces]
         patterns += [re.compile(re.escape(one.value)) for one in self._disguises if one.value in data]
         found = sorted(match.span() for pattern in patterns for match in pattern.finditer(data))

@@ -140,7 +140,7 @@ class Verdict(Value):
     runs_to_certify: int | None = None
     """How many passing runs of each ability would certify; None where runs are not what is missing."""
     known: int = 0
-    """Cases that had no say because the user marked what is wrong with them as known."""
+    """Cases that did not count because the user marked what is wrong with them as known."""
     caps: tuple[str, ...] = ()
     """Codes of the reproduced errors that keep the verdict from being better."""
 

@@ -199,7 +199,7 @@ _NAME_FIELDS = ("name", "tool_name", "tool", "function", "function_name", "actio
 _ARGUMENT_FIELDS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "params", "kwargs")
 _OTHER_FIELDS = {"id", "type", "index", "tool_call_id", "call_id", "thought", "thoughts", "reasoning", "server_name"}
 _MOST_TRIES = 8
-"""JSON starts looked at in one text; a document full of JSON is no call anyway."""
+"""JSON starts looked at in one text; a document full of JSON is not a call anyway."""
 _SHOWN = 120
 """Characters of evidence after the opening of a call."""
 
@@ -254,7 +254,7 @@ class _Page(NamedTuple):
         if is_quoted(self.text, start):
             return False
         if self.thought:
-            # Marked-up arguments may be prose themselves, so only what follows the last mark tells.
+            # Marked-up arguments may be prose themselves, so only what follows the last mark decides.
             return not _prose(self.text[end:] if kind is Kind.PLAIN else re.split(r"[>}]", self.text[end:])[-1])
         if kind is Kind.SPECIAL:
             return fence_at(self.text, start) is None or self._stands_alone(start, end)
@@ -279,7 +279,7 @@ class _Page(NamedTuple):
 
 
 def _prose(text: str) -> bool:
-    """Whether there are words in a row outside of quotes: JSON and markup of further calls are no prose."""
+    """Whether there are words in a row outside of quotes: JSON and markup of further calls are not prose."""
     return _PROSE.search(_QUOTED.sub('""', text)) is not None
 
 

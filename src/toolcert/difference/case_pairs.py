@@ -21,6 +21,7 @@ from toolcert.core.verdict import REPRODUCED
 from toolcert.difference.exact_tests import both_sides, paired_loss_test
 from toolcert.difference.model_evidence import AbilityEvidence, FindingEvidence, ModelEvidence
 from toolcert.difference.run_difference import ALPHA, CasePair, Change, TimeDifference
+from toolcert.history.drift import SMALLEST_TIME_RATIO
 from toolcert.probes.summary.scorecard import Latency, ModelSummary
 from toolcert.probes.summary.summariser import summarise_run
 from toolcert.runs.encoding import decode_head, decode_replies
@@ -29,8 +30,6 @@ from toolcert.runs.reader import RunReader
 from toolcert.runs.row_code import content_number, payload_number
 from toolcert.verification.summary.tally import summarise, threshold_of
 
-SMALLEST_TIME_RATIO = 1.2
-"""Smaller changes of a time are not reported, however certain they are."""
 ANSWERED = (Outcome.PASSED, Outcome.FAILED, Outcome.UNSUPPORTED)
 """Outcomes that say something: a refusal of the server is an answer."""
 _MOST_LINES = 80

@@ -49,7 +49,7 @@ def diff_runs(
     known: Sequence[Mark] = (),
     cases: int = MOST_CASES,
 ) -> RunDifference:
-    """What changed from one run to another of the same job; cases whose findings are `known` have no say."""
+    """What changed from one run to another of the same job; cases whose findings are `known` do not count."""
     old, new = _reader(before, known), _reader(after, known)
     job, other = old.reader.manifest.job, new.reader.manifest.job
     if job != other:

@@ -65,7 +65,7 @@ class ModelSelection(Value):
 async def select_models(
     session: EndpointSession, include: Iterable[str] = (), exclude: Iterable[str] = (), *, every: bool = False
 ) -> ModelSelection:
-    """List the models and choose; where there is no list, models named by id are accepted as they are."""
+    """List the models and choose; if there is no list, models named by id are accepted as they are."""
     wanted, unwanted = Patterns(include), Patterns(exclude)
     try:
         listed = await session.models()

@@ -201,13 +201,13 @@ def on_interrupt(first: Callable[[], None], second: Callable[[], None]) -> Itera
 
 
 MOST_BUGS = 20
-"""Cases that may meet a bug of ours before their share counts."""
+"""Cases on which toolcert may fail before their share counts."""
 _BUG_SHARE = 0.01
 _LONGEST_TRACEBACK = 8000
 
 
 class BugWatch:
-    """Stops a run in which more than a few cases meet a bug of ours: it would waste the user's requests."""
+    """Stops a run in which toolcert fails on more than a few cases: it would waste the user's requests."""
 
     def __init__(self) -> None:
         self._cases = self._bugs = 0
@@ -408,7 +408,7 @@ def skipped(case: Case, skip: Skip, *, last_fault: str = "", attempts: int = 0) 
 
 
 async def _first_failure(workers: Sequence[asyncio.Task[None]]) -> None:
-    """Wait for all workers, or for the first that fails; a cancelled worker is no failure."""
+    """Wait for all workers, or for the first that fails; a cancelled worker is not a failure."""
     if not workers:
         return
     done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)

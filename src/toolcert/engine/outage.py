@@ -10,9 +10,9 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.records import Record
 
 CASES = 5
-"""Cases in a row that must meet such a fault, each after its retries; fewer may be coincidence."""
+"""Cases in a row that must end with such a fault, each after its retries; fewer may be coincidence."""
 LASTING = frozenset({FaultKind.AUTH, FaultKind.PAYMENT, FaultKind.CONNECT, FaultKind.TLS})
-"""Faults that every later case is expected to meet, too."""
+"""Faults that every later case is expected to have too."""
 _TRANSIENT = frozenset({FaultKind.TIMEOUT, FaultKind.RESET, FaultKind.SERVER_ERROR, FaultKind.RATE_LIMITED})
 """Faults of an overloaded server, or of a gateway whose servers are down: these often recover."""
 SECONDS = 10.0

@@ -189,7 +189,7 @@ def _silence() -> None:
 
 @contextlib.contextmanager
 def _unseen_command_line() -> Iterator[None]:
-    """Ray shows the command line of each program that connects; a key may stand there."""
+    """Ray shows the command line of each program that connects; it may contain a key."""
     utilities: Any = importlib.import_module("ray._private.utils")
     shown = " ".join(without_secrets(sys.argv))
     before = getattr(utilities, "get_entrypoint_name", None)

@@ -19,7 +19,7 @@ _ASKED = (*_GOOD, DayStatus.BROKEN, DayStatus.NOT_SUPPORTED)
 
 
 WINDOW = 14
-"""Measured days that tell what a model was before."""
+"""Measured days that show what a model was before."""
 STEADY = 5
 """Good days in a row after which an error that came and went is over."""
 CHANCE = 0.005
@@ -137,7 +137,7 @@ _RELIABILITY = (DayStatus.WORKING, DayStatus.UNRELIABLE)
 def standing(history: ModelHistory, last: str, threshold: float) -> DayStatus:
     """What a model is on the last day.
 
-    Whether it is reliable is told by all days since its last proven change, at most 14; everything else by that day.
+    Whether it is reliable is decided by all days since its last proven change, at most 14; everything else by that day.
     """
     now = next((day.status for day in reversed(history.days) if day.day == last), DayStatus.NOT_TESTED)
     if now not in _RELIABILITY:
@@ -184,8 +184,9 @@ def _change(course: _Course, run_day: str, day_before: str | None, absent: Chang
 def _proven(history: ModelHistory, asked: Sequence[Day]) -> dict[str, Change]:
     """The changes by day, each on the first day on which chance no longer explains it.
 
-    A model near the threshold has good and bad days. They change its status of the day and are no news: a status is
-    left only when the days of another one in a row differ from the days since the last change by more than chance.
+    A model near the threshold has good and bad days. They change its status of the day and are not a change: a status
+    is left only when the days of another one in a row differ from the days since the last change by more than
+    chance.
     """
     found: dict[str, Change] = {}
     status, steady, streak = None, list[Day](), list[Day]()
@@ -208,7 +209,7 @@ def _proven(history: ModelHistory, asked: Sequence[Day]) -> dict[str, Change]:
 def _shown(kind: ChangeKind, before: Sequence[Day], after: Sequence[Day]) -> bool:
     """Whether the days of a new status differ from those before by more than chance."""
     if kind is ChangeKind.BECAME_PARTIAL:
-        # What caps a day was reproduced on that day; a fault that comes and goes is news when it is first seen.
+        # What caps a day was reproduced on that day; a fault that comes and goes is reported when it is first seen.
         return not any(day.status is DayStatus.PARTIAL for day in before)
     if kind is ChangeKind.BECAME_RELIABLE and any(day.status is DayStatus.PARTIAL for day in before):
         return len(after) >= STEADY

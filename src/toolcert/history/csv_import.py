@@ -75,7 +75,7 @@ SUMMARY = (
     "fastest_time",
 )
 PARTIAL = "only_some_models"
-"""The entry of test_config that tells a run of some of the listed models from a run of all."""
+"""The entry of test_config that distinguishes a run of some listed models from a run of all."""
 RESULTS_FILE = "test_results.csv"
 REGISTRY_FILE = "models_registry.csv"
 SUMMARY_FILE = "daily_summary.csv"

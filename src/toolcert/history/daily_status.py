@@ -88,7 +88,7 @@ def histories(
 ) -> list[ModelHistory]:
     """The history of every model between two days.
 
-    `observations` are those of one probe. `shortcomings` tell what the others say against a day that looks good.
+    `observations` are those of one probe. `shortcomings` hold what the others show against a day that looks good.
 
     A model counts as broken only if it worked before. `spans` tells that for the time before `observations` begin.
     """
@@ -122,7 +122,7 @@ def _judged_day(day: Day, found: Shortcomings, threshold: float) -> Day:
     day = msgspec.structs.replace(day, word=verdict.word)
     if verdict.good or day.status is not DayStatus.WORKING:
         return day
-    # Too little was measured to call the day good; it is no regression either.
+    # Too little was measured to call the day good; it is not a regression either.
     lost = verdict.word is Word.UNDECIDED and not verdict.coverage.enough
     status = DayStatus.NOT_MEASURED if lost else DayStatus.PARTIAL
     return msgspec.structs.replace(day, status=status, reason=verdict.reason)

@@ -77,7 +77,7 @@ class Observation(Value, gc=False):
 
     @property
     def answered(self) -> bool:
-        """Whether it is known if the model calls: a refusal of tools tells it, an error inside a 200 does not."""
+        """Whether it is known if the model calls: a refusal of tools shows that, an error inside a 200 does not."""
         return bool(self.callable or self.unsupported)
 
     @property

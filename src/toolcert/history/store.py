@@ -126,7 +126,7 @@ class HistoryStore:
     def shortcomings(
         self, *, models: Collection[str], since: str, until: str, probe: str | None = None
     ) -> dict[tuple[str, str, str], Shortcomings]:
-        """By endpoint, model and day: what speaks against the model in all probes, or in one.
+        """By endpoint, model and day: what counts against the model in all probes, or in one.
 
         Imported rows have only rates: what their texts suggest was not reproduced.
         """

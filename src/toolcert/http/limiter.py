@@ -55,7 +55,7 @@ class AdaptiveLimiter:
 
     @property
     def pause(self) -> float:
-        """Seconds for which the server wants no request at all."""
+        """Seconds for which the server asks us to send nothing."""
         return max(0.0, self._gate - self._clock())
 
     def slot(self) -> Slot:
@@ -66,7 +66,7 @@ class AdaptiveLimiter:
         """The server refused a request because it gets too many.
 
         Requests that were sent before the last cut still report the old load, so one episode cuts
-        once. `started` is the clock time this one was sent at; without it the limiter goes by whether
+        once. `started` is the clock time this one was sent at; without it the limiter looks at whether
         requests from before the cut are still in flight. No request starts while `retry_after` lasts.
         """
         now = self._clock()

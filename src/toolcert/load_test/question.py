@@ -116,7 +116,7 @@ def _same(given: JsonObject, wanted: JsonObject) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value without what a model may rightly change: space around a text."""
+    """A value without what a model is allowed to change: space around a text."""
     if isinstance(value, str):
         return value.strip()
     return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -149,7 +149,7 @@ class LoadFinding(Value):
     of: int
     evidence: str
     p: float | None = None
-    """The chance to see this where there is no such fault; None where it is proven by itself."""
+    """The chance to see this without such a fault; None if a single case proves it."""
     examples: tuple[LoadExample, ...] = ()
 
 
@@ -510,7 +510,7 @@ def _ability(figures: LevelFigures | None, name: str) -> Ability:
 
 
 def _coverage(manifest: Manifest, tally: LoadTally, pairs: PairFigures) -> Coverage:
-    """Answers of those asked for; what was left out because the question is decided is no gap."""
+    """Answers of those asked for; what was left out because the question is decided is not a gap."""
     two = [tally.levels[level] for level in {1, tally.level} if level in tally.levels]
     measured = sum(one.answered.n + one.refused for one in two)
     asked = measured + sum(one.unanswered.total() for one in two) + tally.bugs

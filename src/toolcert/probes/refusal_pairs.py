@@ -47,7 +47,7 @@ class Background:
 
     def __init__(self) -> None:
         self.features = 0
-        """Features asked for: the more, the likelier one of them meets bad luck."""
+        """Features asked for: the more there are, the likelier one of them fails by chance."""
         self._requests = 0
         self._failed: Counter[Sign | None] = Counter()
 
@@ -98,7 +98,7 @@ class ModelRefusals:
         self.saw(turn, -1)
 
     def asks_feature(self) -> None:
-        """Count a feature that is asked for, whatever comes of it."""
+        """Count a feature that is asked for, whatever the answer."""
         self._endpoint.features += 1
 
     def chance(self, sign: Sign | None, times: int) -> float:

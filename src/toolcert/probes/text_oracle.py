@@ -302,7 +302,7 @@ def _mentions(part: str, whole: str, pairs: Mapping[str, str]) -> list[_Mention]
 
 
 def _without_introduction(mentions: list[_Mention]) -> list[_Mention]:
-    """Without a list at the beginning whose every name comes again (`For A and B I found: A has ...`)."""
+    """Without a list at the beginning all of whose names are repeated later (`For A and B I found: A has ...`)."""
     length = next((n for n, one in enumerate(mentions) if one.value != mentions[0].value), len(mentions))
     names, after = [one.name for one in mentions[:length]], {one.name for one in mentions[length:]}
     if len(set(names)) == len(names) and (length == 1 or not set(names) <= after):

@@ -124,7 +124,7 @@ def _says(data: bytes) -> tuple[bool, bool]:
 
 
 def moved(arrivals: Arrivals, before: bytes, after: bytes) -> Arrivals | None:
-    """The arrivals of a stream whose events were written anew; None where they cannot be told apart."""
+    """The arrivals of a stream whose events were written again; None where they cannot be separated."""
     if len(before) == len(after):
         return arrivals
     ends, new_ends = ([end for _, end in _events(stream)] for stream in (before, after))

@@ -74,7 +74,7 @@ class Identity(msgspec.Struct, gc=False):
 
 
 WRONG_CALLS: list[Piece] = []
-"""Stands for a `tool_calls` that is no list of objects; compared by identity."""
+"""Stands for a `tool_calls` that is not a list of objects; compared by identity."""
 
 _LONGEST_INDEX = 9
 """Digits of an index: no real one is longer, and Python refuses to convert thousands of digits."""

@@ -35,7 +35,7 @@ def erased_payload(eraser: Eraser, payload: bytes, *, event_stream: bool) -> byt
 
 
 def _without_pieces(eraser: Eraser, stream: bytes) -> bytes:
-    """The stream itself, or, where its texts together held a secret, its events written anew without it."""
+    """The stream itself, or, where its texts together held a secret, its events written again without it."""
     log = read_events(stream)
     values = [_decoded(event.data) for event in log.events]
     return _written(log, values) if _erase_all(eraser, values) else stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcert.core.values import Value
 
 MAX_LINE = 8 * 1024 * 1024
-"""A longer line is no event of a chat: a whole answer of the largest models is under 1 MiB."""
+"""A longer line is not an event of a chat: a whole answer of the largest models is under 1 MiB."""
 _BOM = b"\xef\xbb\xbf"
 _PLAIN = b"data: "
 
@@ -27,7 +27,7 @@ class SseReader:
 
     def __init__(self, *, max_line: int = MAX_LINE) -> None:
         self.strays: list[bytes] = []
-        """Lines that are no field of an event."""
+        """Lines that are not a field of an event."""
         self.unfinished = False
         """Whether the stream ended inside an event: without the empty line that closes it."""
         self._max_line = max_line

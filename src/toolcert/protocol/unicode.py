@@ -10,7 +10,7 @@ from toolcert.core.text.excerpt import shown
 from toolcert.protocol.irregularity import Notices
 
 NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
-"""What decoding raises for text that is no JSON, that no UTF-8 can carry, or that is nested without end."""
+"""What decoding raises for text that is not JSON, that no UTF-8 can carry, or that is nested without end."""
 REPLACEMENT = "\ufffd"
 
 

@@ -54,7 +54,7 @@ class Extras(Value):
     """`file.py:Class` of the user's own adapter that judges them."""
     not_measured: NotMeasuredAs = NotMeasuredAs.ERROR
     known: tuple[Mark, ...] = ()
-    """Marks that are respected: rows that they excuse are no failures."""
+    """Marks that are respected: rows that they excuse are not failures."""
     history: Section | None = None
     order: str = "score"
     """How the models of a probe run are sorted."""

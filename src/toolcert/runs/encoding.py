@@ -44,7 +44,7 @@ class Keep(StrEnum):
 
 
 class StoredExchange(Value):
-    """An exchange as written: the raw answer is in `response` or, when it is no one-line JSON, in `response_text`."""
+    """An exchange as written: the raw answer is in `response` or, when it is not one-line JSON, in `response_text`."""
 
     request: Request
     url: str = ""

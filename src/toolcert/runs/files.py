@@ -32,7 +32,7 @@ def output_errors(path: Path) -> Iterator[None]:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to write through a link in a run folder: whoever sent the folder chose where it leads."""
+    """Refuse to write through a link in a run folder: the sender of the folder chose where it leads."""
     if path.is_symlink():
         raise OutputError(f"{path} is a link, and would be written where it leads.", remedy="Remove the link.")
 
@@ -56,7 +56,7 @@ def refuse_shared(path: Path) -> None:
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     """Replace `path` by `chunks` in one step: a crash leaves the old file or the new one.
 
-    A link stays a link to the file that is replaced, and the file keeps its mode. What is no file (a pipe, a device)
+    A link stays a link to the file that is replaced, and the file keeps its mode. What is not a file (a pipe, a device)
     cannot be replaced: it is written to.
     """
     with output_errors(path):
@@ -72,7 +72,7 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a path that `write_whole` could not write; a trial file tells more than permissions do."""
+    """Refuse a path that `write_whole` could not write; a trial file is more reliable than permissions."""
     with output_errors(path):
         if open_descriptor(path) is not None:
             return
@@ -90,7 +90,7 @@ def check_writable(path: Path) -> None:
 def open_descriptor(path: Path) -> int | None:
     """The descriptor that a name like /dev/stdout or /dev/fd/63 stands for.
 
-    Opened by name it would be cut and written from its start, which a file that others write to does not survive.
+    Opened by name it would be truncated, which destroys what others have written to the file.
     """
     found = _DESCRIPTOR.fullmatch(path.as_posix())
     return int(found.group(1)) if found else _STANDARD.get(path.as_posix())

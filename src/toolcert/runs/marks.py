@@ -46,11 +46,11 @@ class Mark(Value):
     """What a person says about a case, or about one finding of it."""
 
     case: str
-    """The key of a case. Of a probe run also the beginning of keys up to a slash: `endpoint/model/probe` speaks of all
+    """The key of a case. Of a probe run also the beginning of keys up to a slash: `endpoint/model/probe` is about all
     iterations of a probe, `endpoint/model` of all probes."""
     kind: MarkKind
     finding: str | None = None
-    """The code of the finding, or of its family; None speaks of every finding of the case."""
+    """The code of the finding, or of its family; None is about every finding of the case."""
     note: str = ""
     at: float = 0.0
     """Unix time."""
@@ -58,18 +58,18 @@ class Mark(Value):
     """The content digest of a dataset row: by it the mark is found again in another run of the dataset."""
 
     def covers(self, record: Record) -> bool:
-        """Whether it speaks of this case."""
+        """Whether it is about this case."""
         if self.content and record.row is not None and record.row.content == self.content:
             return True
         return record.case == self.case or (record.probe is not None and record.case.startswith(f"{self.case}/"))
 
     def excuses(self, code: str) -> bool:
-        """Whether it speaks of this finding of a case that it covers."""
+        """Whether it is about this finding of a case that it covers."""
         return self.finding is None or is_allowed(code, (self.finding,))
 
 
 class MarkBook:
-    """Marks, found by the case that they speak of."""
+    """Marks, found by the case that they are about."""
 
     def __init__(self, marks: Iterable[Mark] = ()) -> None:
         self.marks = tuple(marks)
@@ -84,7 +84,7 @@ class MarkBook:
         return bool(self.marks)
 
     def about(self, record: Record) -> list[Mark]:
-        """The marks that speak of this case."""
+        """The marks that are about this case."""
         if not self.marks:
             return []
         found = list(self._by_case.get(record.case, ()))
@@ -126,7 +126,7 @@ class Excuse(NamedTuple):
 
     codes: frozenset[str] = _NONE
     explained: bool = False
-    """All that is wrong with it: the case has no say in the verdict."""
+    """All that is wrong with it: the case does not count in the verdict."""
 
 
 NO_EXCUSE = Excuse()
@@ -140,18 +140,18 @@ class MarkLine(Value):
     finding: str | None = None
     note: str = ""
     cases: int = 0
-    """Cases of the run that it speaks of."""
+    """Cases of the run that it is about."""
     row: int | None = None
-    """The line of the dataset, where it speaks of a row."""
+    """The line of the dataset, where it is about a row."""
     respected: bool = False
-    """Given with --known: what it speaks of closes no gate and has no say in the verdict."""
+    """Given with --known: what it is about closes no gate and does not count in the verdict."""
 
 
 class MarkTally:
-    """Judges the cases of a run by marks, and counts what each mark speaks of."""
+    """Judges the cases of a run by marks, and counts what each mark is about."""
 
     def __init__(self, own: Iterable[Mark] = (), known: Iterable[Mark] = ()) -> None:
-        """`own` marks stand beside the run and are shown; those that are `known` are respected too."""
+        """`own` marks are kept beside the run and are shown; those that are `known` are respected too."""
         self._known = MarkBook(known)
         respected = {(mark.case, mark.finding) for mark in self._known.marks}
         self._all = MarkBook(
@@ -170,7 +170,7 @@ class MarkTally:
         return Excuse(self._known.excused(record), self._known.explains(record)) if self._known else NO_EXCUSE
 
     def lines(self) -> tuple[MarkLine, ...]:
-        """The marks that speak of any case of the run."""
+        """The marks that are about any case of the run."""
         respected = {id(mark) for mark in self._known.marks}
         return tuple(
             MarkLine(
@@ -211,7 +211,7 @@ def known_marks(path: str | PathLike[str] | None) -> list[Mark]:
 
 
 def read_marks(path: Path) -> list[Mark]:
-    """The marks that stand in a file, oldest first; none where there is no file. A torn last line is left out."""
+    """The marks in a file, oldest first; none if there is no file. A torn last line is left out."""
     standing: dict[tuple[str, str | None], Mark] = {}
     if path.exists() and not path.is_file():  # opening a pipe would wait for ever
         raise InputError(f"{path} is no file.", remedy="Remove it, or name another file.")

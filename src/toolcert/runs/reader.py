@@ -90,7 +90,7 @@ class RunReader:
         return self.decoded(decode_record)
 
     def decoded(self, decode: Callable[[bytes], T]) -> Iterator[T]:
-        """Every line that counts as `decode` reads it; one that is no record is named with its number."""
+        """Every line that counts as `decode` reads it; one that is not a record is named with its number."""
         return self._decoded(self._numbered(), decode)
 
     @cached_property
@@ -135,13 +135,13 @@ class RunReader:
 
 
 def line_marks(heads: Iterable[tuple[Record, bool]]) -> bytes:
-    """For each line of a log whether it counts, is superseded by another, or speaks of a row that left the dataset.
+    """For each line of a log whether it counts, is superseded by another, or is about a row that left the dataset.
 
-    A head comes with whether other lines may speak of its case: only those need to be remembered.
+    A head comes with whether other lines may be about its case: only those need to be remembered.
     """
     marks = bytearray()
     standing: dict[int, tuple[int, bool]] = {}
-    """Hash of a case to the line that speaks for it, and whether that is settled."""
+    """Hash of a case to the line that counts for it, and whether that is settled."""
     for number, (head, repeated) in enumerate(heads):
         marks.append(_GONE if head.row is not None and head.row.index == GONE else _COUNTS)
         if not repeated:

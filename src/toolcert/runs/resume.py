@@ -37,11 +37,11 @@ _CHOICE = {
 verify draws the sample; the seed of probe is sent."""
 _OPEN, _SETTLED, _RETRIED = range(3)
 AskAgain: TypeAlias = Callable[[Record], bool]
-"""Says of a record that has an answer whether its case is asked again all the same."""
+"""Says of a record that has an answer whether its case is asked again anyway."""
 
 
 class Earlier:
-    """The cases that the log of an earlier run speaks of, in 12 bytes each; they can be found and not listed."""
+    """The cases in the log of an earlier run, in 12 bytes each; they can be looked up but not listed."""
 
     def __init__(
         self, heads: Iterable[Record] = (), again: AskAgain | None = None, manifest: Manifest | None = None
@@ -63,7 +63,7 @@ class Earlier:
 
     @property
     def known(self) -> int:
-        """How many cases the log speaks of."""
+        """How many cases the log has."""
         return len(self._cases)
 
     @property
@@ -85,7 +85,7 @@ class Earlier:
         return self._cases[place] & 3 != _SETTLED
 
     def is_retry(self, case: str) -> bool:
-        """Whether a case has an answer already and is asked again all the same."""
+        """Whether a case has an answer already and is asked again anyway."""
         return self._state(case) == _RETRIED
 
     def line_of(self, case: str) -> int | None:

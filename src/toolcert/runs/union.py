@@ -76,7 +76,7 @@ class _Log:
             self._file.close()
 
     def places(self, log: int) -> Iterator[tuple[float, int, int]]:
-        """What the union is sorted by, the number of this log, and where the line stands in it."""
+        """What the union is sorted by, the number of this log, and where the line is in it."""
         for place in self._order:
             yield self._numbers[place], log, place
 

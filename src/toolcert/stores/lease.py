@@ -27,7 +27,7 @@ BEAT_SECONDS = 5.0
 
 
 class Lease(Value):
-    """The lease as it stands in the store."""
+    """The lease as it is in the store."""
 
     holder: str
     writer: str

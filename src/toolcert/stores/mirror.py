@@ -62,7 +62,7 @@ def origin_of(folder: str | PathLike[str]) -> str:
     path = Path(folder)
     try:
         named = (path / ORIGIN).read_text("utf-8")
-        # Only a folder of the cache is believed: a run that somebody sent may hold a file of this name, too.
+        # Only a folder of the cache is trusted: a run from elsewhere may hold a file of this name too.
         return named if is_url(named) and mirror_folder(parse_url(named)) == path else str(folder)
     except (OSError, UnicodeDecodeError, ToolcertError):
         return str(folder)

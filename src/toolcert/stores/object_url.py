@@ -1,4 +1,4 @@
-"""Object URLs: `s3://bucket/key`, told apart from paths and checked before anything is sent."""
+"""Object URLs: `s3://bucket/key`, distinguished from paths and checked before anything is sent."""
 
 from __future__ import annotations
 

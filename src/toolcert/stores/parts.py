@@ -1,6 +1,6 @@
 """A growing file as numbered objects: each holds whole lines, and its name the digest of all content up to its end.
 
-The names alone thus tell whether a local file begins with what the store has, and how far.
+The names alone show whether a local file begins with what the store has, and how far.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class OlderRow(Value):
 
 
 class _Numbered(msgspec.Struct, gc=False):
-    """What tells whether a line speaks of the same row as a later one."""
+    """The fields that show whether a line is about the same row as a later one."""
 
     data_index: RowNumber
     hash: str | None = None
@@ -127,7 +127,7 @@ def older_row(line: bytes, kind: type[Row], decode: Callable[[bytes], Row]) -> R
 
 
 def superseded(path: Path) -> bytes:
-    """A byte for each line, not zero where the row failed and a later line speaks of it; empty where there is none.
+    """A byte for each line, not zero where the row failed and a later line is about it; empty where there is none.
 
     While a run goes on its file is only appended to, so a killed run leaves two lines of what it asked again.
     Those are rows that failed: an answer that is there twice was asked for twice on purpose.
@@ -306,7 +306,7 @@ def offer_on(line: bytes) -> Offered | Asked:
 def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
     """Many lines without their requests, which are most of them, in one go; None where one must be read whole.
 
-    What stands before the first comma is usually the number, what stands from the last `"response":` on the rest.
+    What precedes the first comma is usually the number, what follows from the last `"response":` on the rest.
     Cut elsewhere, inside a text, the request or the answer, quotes or braces are left open and nothing decodes; a field
     that is missing may stand in what was left out.
     """
@@ -339,7 +339,7 @@ def _decode_odd(line: bytes) -> ResultRow:
 
 
 def is_cut_off(line: bytes) -> bool:
-    """Whether a line that is no row is the beginning of one, at the end of the file: writing it was interrupted."""
+    """Whether a line that is not a row is the beginning of one, at the end of the file: writing it was interrupted."""
     if line.endswith(b"\n"):
         return False
     try:

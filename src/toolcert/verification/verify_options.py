@@ -133,7 +133,7 @@ class VerifyOptions(KeywordOptions):
     """`passes` or `certified`."""
     allow: tuple[str, ...] = ()
     known: str | None = None
-    """A file of marks: what it calls known or wrong closes no gate and has no say in the verdict."""
+    """A file of marks: what it calls known or wrong closes no gate and does not count in the verdict."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

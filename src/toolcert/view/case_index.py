@@ -1,6 +1,6 @@
 """The index of a run: its cases as rows of SQLite with a full-text search, kept in the user's cache.
 
-It is made from the log alone, grows as the log grows, and is made anew when the log is not the one that it knows.
+It is made from the log alone, grows as the log grows, and is made again when the log is not the one that it knows.
 Several viewers may share one: each step of growth is one transaction that begins where the last one ended.
 """
 
@@ -27,7 +27,7 @@ from toolcert.view.case_text import text_of
 from toolcert.view.search_query import LABELS, ORDERS, Condition, spaced
 
 LAYOUT = 1
-"""Version of the tables; an index of another one is made anew."""
+"""Version of the tables; an index of another one is made again."""
 BATCH = 1000
 """Lines of one transaction: others wait for it."""
 MOST_LABELS = 64
@@ -88,7 +88,7 @@ class IndexState(Value):
     cases: int = 0
     lines: int = 0
     damaged: int = 0
-    """Lines that are no record."""
+    """Lines that are not records."""
     size: int = 0
     """Bytes of the log that are listed."""
     searchable: int = 0
@@ -189,7 +189,7 @@ class CaseIndex:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[sqlite3.Connection]:
-        """A connection; a damaged index is made anew by the next call."""
+        """A connection; a damaged index is made again by the next call."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self.path, timeout=30, isolation_level=None)
         try:
@@ -221,7 +221,7 @@ class CaseIndex:
         return grown
 
     def _forget_another_log(self, database: sqlite3.Connection) -> None:
-        """Empty the tables where the log was replaced: a run that was started afresh, or rows that were taken out."""
+        """Empty the tables if the log was replaced: by a run with --fresh, or because rows were taken out."""
         state = _state(database)
         known = database.execute("SELECT value FROM facts WHERE name = 'proof'").fetchone()
         if state.size and (known is None or known[0] != self._proof(state.size)):

@@ -312,7 +312,7 @@ def _answer(reply: Reply, judged: tuple[CallJudgement, ...]) -> MessageShown:
 
 
 def _content(content: Any) -> str:
-    """The text of a message; parts that are no text are shown as they are."""
+    """The text of a message; parts that are not text are shown as they are."""
     if isinstance(content, list):
         return cut("\n".join(_part(part) for part in content), LONGEST)
     return _text(content)

@@ -34,7 +34,7 @@ ASK_STORE_SECONDS = 10.0
 MOST_COPIED = 100
 """Runs below an address that are copied to this machine, the newest ones."""
 LARGE = 64 << 20
-"""Bytes of a log that is read only when somebody opens the run."""
+"""Bytes of a log that is read only when the run is opened."""
 CARD_EVERY = 8
 """A growing run is summed up again after this many times the time that the last summary took."""
 _CACHE = "reading"
@@ -43,7 +43,7 @@ _NAME = re.compile(r"[0-9A-Za-z_-]{1,64}", re.ASCII)
 
 
 class Seen(Value):
-    """What tells without reading whether a run has changed."""
+    """What shows whether a run has changed, without reading it."""
 
     manifest: tuple[int, int] = (0, 0)
     size: int = 0
@@ -103,7 +103,7 @@ class ViewedRun:
         return True
 
     def card_is_due(self) -> bool:
-        """Whether the card is missing or speaks of an earlier log; that of a growing run is made again now and then."""
+        """Whether the card is missing or was made from an earlier log; a growing run gets a new one now and then."""
         card = self.card
         if self._tried == self.seen or (card and (card.size, card.manifest) == (self.seen.size, self.seen.manifest)):
             return False
@@ -269,7 +269,7 @@ class Library:
         return True
 
     def _name(self, folder: Path) -> str:
-        """The id of the run where that can stand in an address and is free; otherwise one made from the path."""
+        """The id of the run if it can be part of an address and is free; otherwise one made from the path."""
         run = read_manifest(folder).run
         digest = hashlib.sha256(str(folder).encode("utf-8", "surrogateescape")).hexdigest()
         fits = _NAME.fullmatch(run) is not None and run not in self.runs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,28 +9,19 @@ from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
 from toolcert.core.values import Value
-from toolcert.core.verdict import Word
 from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.summary.scorecard import ModelSummary, ProbeSummary
 from toolcert.probes.summary.summariser import summarise_run
-from toolcert.reports.display_text import dollars, plural
+from toolcert.reports.display_text import dollars
 from toolcert.reports.load.html import load_facts
 from toolcert.reports.probe.html import facts as probe_facts
-from toolcert.reports.probe.phrases import ROLES, cost_of, score_of
+from toolcert.reports.probe.phrases import ROLES, VerdictCount, cost_of, place_of, score_of, verdict_counts
 from toolcert.reports.verify.html import facts as verify_facts
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import summarise
 
 Prices = Mapping[str, tuple[float, float]]
 """Model to price of a million tokens in and out."""
-
-
-class Standing(Value):
-    """How many models have a verdict."""
-
-    role: str
-    word: str
-    number: int
 
 
 class ModelLine(Value):
@@ -67,7 +57,7 @@ class RunCard(Value):
     role: str
     word: str
     lines: tuple[str, ...] = ()
-    tally: tuple[Standing, ...] = ()
+    tally: tuple[VerdictCount, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     models: tuple[ModelLine, ...] = ()
     findings: tuple[FindingLine, ...] = ()
@@ -103,15 +93,13 @@ def _load_card(summary: LoadSummary) -> RunCard:
 
 
 def _probe_card(summary: ProbeSummary) -> RunCard:
-    counted = Counter(model.verdict.word for model in summary.models)
-    place = "one endpoint" if len(summary.endpoints) == 1 else plural(len(summary.endpoints), "endpoint")
     return RunCard(
-        kind=f"Tool-calling certificate for {place}",
+        kind=f"Tool-calling certificate for {place_of(summary)}",
         headline=summary.headline,
         role=ROLES[summary.verdict],
         word=summary.verdict.text,
         lines=summary.lines,
-        tally=tuple(Standing(role=ROLES[word], word=word.text, number=counted[word]) for word in Word if counted[word]),
+        tally=verdict_counts(model.verdict.word.text for model in summary.models),
         facts=probe_facts(summary),
         models=tuple(_model_line(model) for model in summary.models),
         findings=tuple(

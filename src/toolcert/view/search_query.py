@@ -12,7 +12,7 @@ from toolcert.core.values import Value
 LABELS = ("outcome", "finding", "tool", "tag", "model", "endpoint", "probe", "finish")
 """Fields with words: a case has some of them, and every word is counted."""
 FAMILIES = frozenset({"finding"})
-"""Of these a word also stands for all that continue it with a dot."""
+"""In these fields a word also matches all words that continue it with a dot."""
 NUMBERS = {
     "latency": "seconds",
     "first_token": "first_token",

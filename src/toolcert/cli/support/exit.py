@@ -110,7 +110,7 @@ def _with_system_errors_explained(call: Callable[[], Any]) -> Any:
 
 
 def _refused(error: OSError) -> str | None:
-    """What could not be done; None if the error does not name a file or a disk, for then it is a bug of ours."""
+    """What could not be done; None if the error does not name a file or a disk, because then it is a bug of ours."""
     if error.filename is not None:
         file = Path(os.fsdecode(error.filename))
         unreadable = file.is_dir() or not os.access(file, os.R_OK)

@@ -252,7 +252,7 @@ def _print_plan(job: ProbeJob) -> None:
 
 @contextlib.contextmanager
 def reporting_nothing(endpoints: Sequence[Endpoint], settings: Settings) -> Iterator[None]:
-    """Where no model can be asked, write the reports all the same: a badge would still show an earlier result."""
+    """If no model can be asked, write the reports anyway: otherwise a badge would show an earlier result."""
     try:
         yield
     except NothingMeasuredError as error:
@@ -349,7 +349,7 @@ def required_gates(settings: Settings) -> Gates:
 
 
 def print_probe_result(folder: str, summary: ProbeSummary) -> None:
-    """The result on stdout, with curl lines whose bodies stand in the run."""
+    """The result on stdout, with curl lines whose bodies are in the run."""
     from toolcert.reports.console.style import Screen
     from toolcert.reports.probe.console import print_probe
     from toolcert.reports.probe.phrases import write_examples

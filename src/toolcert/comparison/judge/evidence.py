@@ -201,7 +201,7 @@ def _of(rate: Rate) -> str:
 SHOWN = 100
 """Rows kept with their answers."""
 ROOM = 4_000_000
-"""Characters of all rows that are kept; beyond that none is added."""
+"""Characters of all rows that are kept; no row is added beyond that."""
 _WITH_CURL = 3
 _UNKNOWN_URL = "https://VENDOR/v1/chat/completions"
 

@@ -55,7 +55,7 @@ def _asked(baseline: PackedRun, vendor: PackedRun, place: int, partners: Partner
 def other_sampling(
     baseline: PackedRun, vendor: PackedRun, partners: Partners, looked_at: Sequence[BothAsked] = ()
 ) -> InputError | None:
-    """What speaks against a comparison of differently asked questions.
+    """Why questions that were asked differently should not be compared.
 
     Files read without their requests show their settings only on the rows looked at.
     """
@@ -217,7 +217,7 @@ class Pairing:
         yield from ((dict(group), count) for group, count in alike.items())
 
     def by_group(self) -> dict[str, Counter[int]]:
-        """Counts by pattern number for every group the baseline's rows were told apart by."""
+        """Counts by pattern number for every group the baseline's rows were distinguished by."""
         names = self.baseline.groups
         result: dict[str, Counter[int]] = {}
         for (code, number), count in Counter(zip(self.baseline.columns.group, self.ids, strict=True)).items():
@@ -334,7 +334,7 @@ PAYLOAD_FACTS: dict[str, Callable[[Answer, Answer], bool]] = {
     "call_count": lambda own, other: own.calls == other.calls,
     "arguments": lambda _, other: other.same_payload,
 }
-"""Where both call: what can agree, told by the baseline's answer and the other's as seen from it."""
+"""Where both call: what can agree, judged by the baseline's answer and the other's as seen from it."""
 
 
 def payload_rates(pairs: Iterable[tuple[Answer, Answer, int]]) -> dict[str, Rate]:

@@ -27,7 +27,7 @@ class Match(StrEnum):
     """How the same row is found in two runs."""
 
     CONTENT = "content"
-    """By what was asked; the row number only tells repeated rows apart."""
+    """By what was asked; the row number only distinguishes repeated rows."""
     INDEX = "index"
     """By their number in the dataset."""
 

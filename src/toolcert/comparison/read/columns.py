@@ -34,7 +34,7 @@ class Columns:
         self.sampling = array("H")
         self.kind = array("H")
         self.group = array("H")
-        """Filled only where rows are told apart by a group."""
+        """Filled only where rows are distinguished by a group."""
         self._offsets = array("Q")
         self._firsts = array("I")
 
@@ -43,7 +43,7 @@ class Columns:
 
     @property
     def questions(self) -> array[int]:
-        """What tells the question of a row: its content, or its number where no requests were read."""
+        """What identifies the question of a row: its content, or its number where no requests were read."""
         return self.content or self.index
 
     def mark(self, offset: int) -> None:
@@ -83,7 +83,7 @@ def keep_freed_memory() -> None:
 
 
 MAX_KINDS = 32768
-"""Beyond this the numbers of calls and turns are no longer told apart; a kind must fit two bytes per row."""
+"""Beyond this the numbers of calls and turns are no longer distinguished; a kind must fit two bytes per row."""
 NO_KIND = 0xFFFF
 """Marks a row that a run does not have."""
 

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class _Call(Value):
-    """A call with its parameters read; none where the arguments are no object."""
+    """A call with its parameters read; none where the arguments are not an object."""
 
     name: Any
     parameters: JsonObject

@@ -224,5 +224,5 @@ def _test(name: str, question: str, rows: Discordance, limits: Limits, compared:
 
 
 def rows_to_ask(needed: int | None, rows: Discordance, compared: int) -> int | None:
-    """How many rows of the dataset give `needed` rows on which a fact can be told, if the share stays as it is."""
+    """How many rows of the dataset give `needed` rows on which a fact is known, if the share stays as it is."""
     return None if needed is None else math.ceil(needed * compared / rows.n)

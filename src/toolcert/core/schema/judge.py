@@ -238,7 +238,7 @@ class Validator:
         return Judgement(ok=False, bucket=Bucket.EMPTY, violations=_violations(errors), message="no arguments given")
 
     def _judge_object(self, value: Any) -> Judgement:
-        """Arguments that are no string break the protocol, whatever the schema says."""
+        """Arguments that are not a string break the protocol, whatever the schema says."""
         message = f"arguments are {type(value).__name__}, not a JSON string"
         try:
             text = msgspec.json.encode(value).decode()

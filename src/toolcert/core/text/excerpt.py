@@ -1,4 +1,4 @@
-"""Evidence for people: short, and without characters that a terminal would obey."""
+"""Evidence for people: short, and without control characters."""
 
 from __future__ import annotations
 

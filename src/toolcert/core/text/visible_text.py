@@ -19,7 +19,7 @@ _NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
 
 
 def visible(text: str) -> str:
-    """`text` on one line with control, direction and surrogate characters shown instead of obeyed."""
+    """`text` on one line with control, direction and surrogate characters written out."""
     return CONTROL.sub(_show, text)
 
 

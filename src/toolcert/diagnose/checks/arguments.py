@@ -317,7 +317,7 @@ def altered(view: View) -> Iterator[Evidence]:
 
 
 def _texts(arguments: object) -> Iterator[str]:
-    """Every string in the arguments; their own text where they are no JSON."""
+    """Every string in the arguments; their own text where they are not JSON."""
     try:
         value = leading_json(arguments)[0] if isinstance(arguments, str) else arguments
     except NotJson:

@@ -161,7 +161,7 @@ def length_false(view: View) -> Iterator[Evidence]:
     spent, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
     if limit is None or not isinstance(spent, int) or spent <= 0:
         return
-    # A full context window ends an answer rightly; reasoning that is not counted as such may have used the rest.
+    # A full context window ends an answer legitimately; reasoning that is not counted as such may have used the rest.
     full = not isinstance(read, int) or read + spent > _CONTEXT
     if not full and 2 * spent < limit and len(view.reply.reasoning or "") < limit:
         whole = bool(view.calls) and all(call.valid for call in view.calls)

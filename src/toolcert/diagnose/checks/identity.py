@@ -20,7 +20,7 @@ _DATE = re.compile(r"[-@_]\d{4}-?\d\d-?\d\d(?=$|:)")
 _MODES = frozenset(
     {"reasoning", "non", "thinking", "high", "medium", "low", "minimal", "instruct", "chat", "it", "preview", "exp"}
 )
-"""Words that tell a mode of one model, not another model."""
+"""Words that name a mode of one model, not another model."""
 _FILE = re.compile(r"\.gguf$")
 
 MODEL_DIFFERS = FindingKind(

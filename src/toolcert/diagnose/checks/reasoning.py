@@ -96,7 +96,7 @@ def leaked(view: View) -> Iterator[Evidence]:
 
 
 def leak_in(text: str) -> re.Match[str] | None:
-    """The markup of reasoning that stands in a text, quoted code apart."""
+    """The markup of reasoning in a text; quoted code does not count."""
     if not any(sign in text for sign in _SIGNS):
         return None
     match = _OPENING.match(text) or _CLOSING.search(text) or _CHANNEL.search(text)

@@ -131,7 +131,7 @@ def _left_token(text: str) -> re.Match[str] | None:
 
 
 def _loop(text: str) -> str | None:
-    """The unit that the end of `text` repeats, if it does so long and often enough."""
+    """The unit that the end of `text` repeats, if it is long enough and repeated often enough."""
     if len(text) < _LEAST_LOOP:
         return None
     tail = text.rstrip("\"'}] \n")
@@ -165,7 +165,7 @@ def empty(view: View) -> Iterator[Evidence]:
     reply = view.reply
     if (reply.content or "").strip() or reply.reasoning or not reply.complete:
         return
-    # Where the finish reason or the envelope says what went wrong, other findings tell it.
+    # If the finish reason or the envelope says what went wrong, other findings report it.
     told = (
         reply.finish_reason in _TELLS_WHY
         or is_filtered(reply.finish_reason)

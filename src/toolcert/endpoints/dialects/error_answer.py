@@ -23,7 +23,7 @@ _WORDS_OF_A_WRAPPER = re.compile(r"^(?:litellm\.\w+|\w+(?:Error|Exception))\s*[:
 _POSTSCRIPT = "\n\nLiteLLM: "
 """What the proxy adds about its own fallbacks."""
 _DEEPEST = 12
-"""Levels of objects, lists and texts with JSON in them; proxies wrap their upstream's error, but not for ever."""
+"""Levels of objects, lists and texts with JSON in them; proxies wrap their upstream's error, but not endlessly."""
 
 
 class ErrorText(Value):

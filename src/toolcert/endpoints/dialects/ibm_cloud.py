@@ -67,7 +67,7 @@ def region_named(name: str) -> Region:
 
 
 def region_of(base_url: str) -> Region:
-    """The region an explicit address belongs to; elsewhere tokens come from IBM Cloud, unless told otherwise."""
+    """The region an explicit address belongs to; elsewhere tokens come from IBM Cloud, unless configured otherwise."""
     known = (region for region in REGIONS.values() if region.url == base_url.rstrip("/"))
     return next(known, Region(url=base_url))
 

@@ -37,7 +37,7 @@ CHOICE = {"type": "function", "function": {"name": "search_web"}}
 
 @probe
 class ChoiceNamed(ScriptedProbe):
-    """The prompt suggests the weather tool, the field names the search: following the field is no accident."""
+    """The prompt suggests the weather tool, the field names the search: following the field is not an accident."""
 
     name = "choice_named"
     group = "control"

@@ -238,7 +238,7 @@ FORMS = {
     "nine characters": "D681PevKs",
     "chatcmpl-tool-": "chatcmpl-tool-5f0e1c9a7b3d4e2f8a6c1b0d9e7f3a52",
 }
-"""Call ids as vendors and servers make them, by what tells them apart."""
+"""Call ids as vendors and servers make them, by their distinguishing feature."""
 _IDS = "ids of other vendors"
 Step: TypeAlias = tuple[str, str, str]
 """The id of a call, its city, and the station in its result."""

@@ -42,7 +42,7 @@ class ProbeSettings(Value):
     parameters: JsonObject = {}
     """More fields for every request, such as temperature; what a probe itself sets takes precedence."""
     seed: str = ""
-    """Goes into every nonce: with another seed a run asks anew, and no cache on the way knows the answers."""
+    """Goes into every nonce: with another seed all values are new, and no cache on the way knows the answers."""
 
 
 class LiveConversation:

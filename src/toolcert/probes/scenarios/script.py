@@ -114,9 +114,9 @@ def fill(text: str, source: Source) -> str:
 
 
 def misspelt(value: Any, place: Place = ()) -> Iterator[tuple[Place, str, str]]:
-    """Places inside `value` that hold almost a placeholder, with what stands there and what was probably meant.
+    """Places inside `value` that hold almost a placeholder, with what is written there and what was probably meant.
 
-    Other texts in double braces are left alone: prompts may speak of templates.
+    Other texts in double braces are left alone: prompts may mention templates.
     """
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -192,7 +192,7 @@ def judge_calls_of(turn: Turn, scenario: Scenario) -> ProbeResult:
 
 
 def _unpaired(calls: Sequence[CallJudgement], expected: Sequence[ExpectedCall]) -> ExpectedCall | None:
-    """The first expected call for which none is left, however they are paired: one may meet several expectations."""
+    """The first expected call for which none is left, however they are paired: one may fit several expectations."""
     taken: dict[int, int] = {}
 
     def find(wanted: int, tried: set[int]) -> bool:

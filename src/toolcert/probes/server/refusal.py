@@ -61,7 +61,7 @@ def _has_message(body: JsonObject) -> bool:
 
 
 def _says_why(body: JsonObject) -> bool:
-    """Whether the body tells the error in another form: FastAPI's `detail`, older vLLM's `message`, a bare `error`."""
+    """Whether the body gives the error in another form: FastAPI's `detail`, older vLLM's `message`, a bare `error`."""
     told = error_in(body)
     parts = [one.get("msg") for one in told if isinstance(one, dict)] if isinstance(told, list) else [told]
     return any(isinstance(part, str) and part.strip() for part in parts)

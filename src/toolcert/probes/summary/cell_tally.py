@@ -19,7 +19,7 @@ from toolcert.probes.summary.scorecard import Cell, CellState, Counts, Example, 
 from toolcert.runs.marks import NO_EXCUSE, Excuse
 
 MOST_SAMPLES = 256
-"""More points cannot be told apart in a strip plot."""
+"""More points cannot be distinguished in a strip plot."""
 
 
 class Times:
@@ -221,7 +221,7 @@ class CellTally:
         )
 
     def reliable(self, threshold: float) -> bool | None:
-        """Whether calling and handling both reach the threshold, or passing where the two are not told apart."""
+        """Whether calling and handling both reach the threshold, or passing where the two are one."""
         called, handled = self.called_rate, self.handled_rate
         if called.n and handled.n:
             return reaches(called.k, called.n, threshold) and reaches(handled.k, handled.n, threshold)

@@ -1,6 +1,6 @@
 """Counts of requests alone and under load as they come in: pairs, levels, the search and the time of the load.
 
-The plan of a load run goes by them while it lasts, and the summary reads them from the log; both see the same.
+The plan of a load run uses them while it lasts, and the summary reads them from the log; both see the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CROSSTALK = "load.crosstalk"
 CORRUPTION = "load.corruption"
 UNDER_LOAD = "under load"
 PROVEN_CROSSTALK = 3
-"""Sightings after which no more pairs are asked. One proves it; three show that it was no single accident."""
+"""Sightings after which no more pairs are asked. One proves it; three show that it was not a single accident."""
 _TRIAL_ERROR = 0.02
 """Highest probability that a step of the search takes the wrong half."""
 _FEWEST = 200

@@ -73,7 +73,7 @@ def _faults(cells: Sequence[Cell], columns: Mapping[str, ProbeColumn]) -> Iterat
 
 def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, ProbeColumn]) -> CappingFinding:
     of_core = [(cell, count) for cell, count in seen if columns[cell.probe].core]
-    # Seen once in a core probe and again elsewhere it is reproduced all the same, and all of it counts.
+    # Seen once in a core probe and again elsewhere it is still reproduced, and all of it counts.
     breaks_calls = code.startswith(OF_A_CALL) and sum(count for _, count in of_core) >= REPRODUCED
     counted = of_core if breaks_calls else seen
     return CappingFinding(
@@ -86,7 +86,7 @@ def _fault(code: str, seen: Sequence[tuple[Cell, int]], columns: Mapping[str, Pr
 
 
 def _coverage(cells: Sequence[Cell]) -> Coverage:
-    """What was left out because a decision was reached, or a precondition failed, is no gap."""
+    """What was left out because a decision was reached, or a precondition failed, is not a gap."""
     measured = sum(cell.counts.measured + cell.counts.unsupported for cell in cells)
     missing = sum(cell.counts.not_measured + cell.unasked for cell in cells)
     return Coverage(measured=measured, planned=measured + missing)

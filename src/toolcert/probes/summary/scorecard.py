@@ -134,7 +134,7 @@ class Cell(Value):
     reason: str = ""
     """The most frequent reason for not passing, in words."""
     known: int = 0
-    """Failed cases that have no say in the verdict, because marks excuse all that is wrong with them."""
+    """Failed cases that do not count in the verdict, because marks excuse all that is wrong with them."""
     known_refused: int = 0
     """The same for cases that the server refused."""
     stopped: str = ""

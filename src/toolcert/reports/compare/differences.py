@@ -78,7 +78,7 @@ def _raw(call: MadeCall | None) -> str:
 
 
 def _read(call: MadeCall | None) -> dict[str, Any] | None:
-    """The arguments; nothing for a call that was not made, None where they are no object."""
+    """The arguments; nothing for a call that was not made, None where they are not an object."""
     if call is None:
         return {}
     try:

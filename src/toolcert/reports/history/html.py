@@ -193,7 +193,7 @@ class HistoryPage(Value):
 
 
 def history_html(found: Overview, reports: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The whole page; `reports` are the pages of single days, which stand beside it."""
+    """The whole page; `reports` are the pages of single days, in the same folder."""
     return render("history.html.j2", page=_page(found, reports), history=None, **_TOOLS)
 
 

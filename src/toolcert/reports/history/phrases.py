@@ -24,7 +24,7 @@ WORDS = {
     DayStatus.NOT_MEASURED: "not measured",
     DayStatus.NOT_TESTED: "not tested",
 }
-"""What the sign of a day stands for; the verdict of a day is its word."""
+"""What the symbol of a day means; the verdict of a day is its word."""
 CHANGE_ROLES = {
     ChangeKind.NEWLY_BROKEN: "bad",
     ChangeKind.NEWLY_WORKING: "good",
@@ -76,7 +76,7 @@ def latest_status(history: ModelHistory, last: str) -> DayStatus:
 
 
 def latest_sign(history: ModelHistory, last: str) -> DayStatus:
-    """The status whose sign stands beside the verdict: what fails never looks half good."""
+    """The status whose symbol is shown beside the verdict; a failing model never gets a partly good one."""
     fails = latest_word(history, last) == Word.FAILS.text
     return DayStatus.BROKEN if fails else latest_status(history, last)
 

@@ -82,7 +82,7 @@ class PaceShown(Value):
 
 
 def pace_shown(exchange: Exchange) -> PaceShown | None:
-    """The pace of a stream in words and as a drawing; None where it is not known or tells nothing."""
+    """The pace of a stream in words and as a drawing; None where it is not known or not interesting."""
     pace = pace_of(exchange)
     if pace is None or pace.longest < SHORTEST_PAUSE:
         return None

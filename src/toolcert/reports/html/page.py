@@ -27,7 +27,7 @@ TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "mute"}
 
 
 def render(template: str, **context: Any) -> str:
-    """The page of `template`; every value in `context` is escaped where it is shown, and no control is obeyed."""
+    """The page of `template`; every value in `context` is escaped, and control characters are written out."""
     return visible_block(_environment().get_template(template).render(**context))
 
 
@@ -99,7 +99,7 @@ def page_policy() -> str:
 
 
 def asset(name: str) -> str:
-    """The text of a file of ours."""
+    """The text of a file of this package."""
     return files("toolcert.reports.html").joinpath("assets", name).read_text("utf-8").strip()
 
 

@@ -42,16 +42,18 @@ from toolcert.reports.html.charts.svg import LogScale
 from toolcert.reports.html.page import TONES, full_title, render
 from toolcert.reports.probe.capability_matrix import CaseView, CellKey, Matrix, cell_cases, matrix
 from toolcert.reports.probe.phrases import (
-    ROLES,
+    VerdictCount,
     caveat_of,
     cost_of,
     errors_of,
     label_of,
+    place_of,
     reproduce,
     same_models,
     score_of,
     still_open,
     total_seconds,
+    verdict_counts,
     verdict_of,
 )
 
@@ -396,14 +398,6 @@ def _differs(cells: Mapping[str, Cell], telling: Sequence[str]) -> str:
 MOST_DIFFERENCES = 6
 
 
-class Standing(Value):
-    """How many models have a verdict."""
-
-    role: str
-    word: str
-    number: int
-
-
 class ProbePage(Value):
     """Everything the template shows."""
 
@@ -414,7 +408,7 @@ class ProbePage(Value):
     headline: str
     lines: tuple[str, ...]
     threshold: float
-    tally: tuple[Standing, ...]
+    tally: tuple[VerdictCount, ...]
     facts: tuple[tuple[str, str], ...]
     models: tuple[ModelRow, ...]
     matrix: Matrix | None
@@ -464,11 +458,11 @@ def _page(summary: ProbeSummary, extras: Extras) -> ProbePage:
         place=", ".join(visible(line.base_url or line.name) for line in summary.endpoints),
         run=summary.run,
         toolcert=summary.toolcert,
-        kind=f"Tool-calling certificate for {_endpoints(summary)}",
+        kind=f"Tool-calling certificate for {place_of(summary)}",
         headline=visible(own.headline if own else summary.headline),
         lines=tuple(visible(line) for line in (own.lines if own else summary.lines)),
         threshold=summary.threshold,
-        tally=_tally(rows),
+        tally=verdict_counts(row.word for row in rows),
         facts=facts(summary),
         models=rows,
         matrix=matrix(summary, cases) if len(summary.probes) > 1 else None,
@@ -506,17 +500,6 @@ def _in_own_words(row: ModelRow, model: ModelSummary, own: OwnWords) -> ModelRow
         data=_data(row.label, word, model),
         reason=shorten(visible(own.reasons[model.model]), LONGEST_REASON),
         total=own.totals[model.model],
-    )
-
-
-def _endpoints(summary: ProbeSummary) -> str:
-    return "one endpoint" if len(summary.endpoints) == 1 else plural(len(summary.endpoints), "endpoint")
-
-
-def _tally(rows: Sequence[ModelRow]) -> tuple[Standing, ...]:
-    counted = Counter(row.word for row in rows)
-    return tuple(
-        Standing(role=ROLES[word], word=word.text, number=counted[word.text]) for word in Word if counted[word.text]
     )
 
 

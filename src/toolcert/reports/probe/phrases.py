@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.requests import Request
 from toolcert.core.statistics.rates import Certainty, runs_needed
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.values import Value
 from toolcert.core.verdict import Word
 from toolcert.endpoints.curl import curl_line, token_line
 from toolcert.probes.summary.scorecard import (
@@ -40,6 +42,27 @@ ROLES = {
 def verdict_of(model: ModelSummary) -> tuple[str, str]:
     """Role (good, half, bad, cannot, unknown) and word."""
     return ROLES[model.verdict.word], model.verdict.word.text
+
+
+class VerdictCount(Value):
+    """How many models have a verdict."""
+
+    role: str
+    word: str
+    number: int
+
+
+def verdict_counts(words: Iterable[str]) -> tuple[VerdictCount, ...]:
+    """How often each verdict is among `words`, best first; the words of an older tool are not counted."""
+    counted = Counter(words)
+    return tuple(
+        VerdictCount(role=ROLES[word], word=word.text, number=counted[word.text]) for word in Word if counted[word.text]
+    )
+
+
+def place_of(summary: ProbeSummary) -> str:
+    """Where the models are served, in a title."""
+    return "one endpoint" if len(summary.endpoints) == 1 else plural(len(summary.endpoints), "endpoint")
 
 
 def score_of(model: ModelSummary) -> str:
@@ -177,7 +200,7 @@ def write_examples(folder: Path, summary: ProbeSummary) -> Mapping[str, str]:
     files: dict[str, str] = {}
     refuse_link(folder / EXAMPLES)
     for cause in summary.causes:
-        # The code stands in the run, which may come from a stranger: `../x` is a path, and names no file.
+        # The code comes from the run, which may come from a stranger: `../x` is a path, and names no file.
         if cause.example.body is None or not _CODE.fullmatch(cause.code):
             continue
         path = folder / EXAMPLES / f"{cause.code}.json"

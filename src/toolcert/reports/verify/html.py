@@ -43,7 +43,7 @@ class Step(Value):
     interval: str
     last: bool = False
     bad: int = 0
-    """Rows lost here that speak against the vendor."""
+    """Rows lost here that count against the vendor."""
     bad_lost: str = ""
     """The same in words."""
 

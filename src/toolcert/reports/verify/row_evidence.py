@@ -27,7 +27,7 @@ BUDGET = 1_000_000
 LONGEST_REASON = 240
 LONGEST_TOOL = 80
 _TRANSPORT = "transport."
-"""Codes of what is no finding about the vendor and has no entry on the page."""
+"""Codes of what is not a finding about the vendor and has no entry on the page."""
 
 
 class RowEvidence(Value):

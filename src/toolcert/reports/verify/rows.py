@@ -20,7 +20,7 @@ from toolcert.verification.single_row import FoundRow
 
 
 def every_row(extras: Extras) -> list[tuple[Record, RowFacts]]:
-    """Each record with its row, by the line in the dataset; none where the run is not at hand."""
+    """Each record with its row, by the line in the dataset; none where the run is not available."""
     records = _records(Path(extras.run), extras.rules, extras.adapter) if extras.run else ()
     rows = [(record, record.row) for record in records if record.row is not None]
     return sorted(rows, key=lambda pair: pair[1].index)

@@ -190,7 +190,7 @@ class Search(Value):
     used: list[Any] = msgspec.field(default_factory=list)
 
     def fresh(self, found: Iterable[Found]) -> list[Found]:
-        """Without values already taken and names that are no values."""
+        """Without values already taken and names that are not values."""
         names = [self.tool.name, *self.tool.properties]
         return [one for one in found if one.value not in self.used and one.value not in names]
 

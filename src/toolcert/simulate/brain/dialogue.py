@@ -89,7 +89,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def latin(text: str) -> bool:
-    """Whether most letters are Latin; only then can words be told apart by spaces."""
+    """Whether most letters are Latin; only then do spaces separate words."""
     foreign = len(_FOREIGN.findall(text))
     return not foreign or len(_LATIN.findall(text)) >= foreign
 

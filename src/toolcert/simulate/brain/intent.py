@@ -59,7 +59,7 @@ class Intent(Value):
     reference: bool = False
     """The tool is only referred to; it must be called, but not for this mention's sake."""
     refers: bool = False
-    """The clause speaks of what another tool returns."""
+    """The clause is about what another tool returns."""
 
 
 def intents(task: str, tools: list[Tool]) -> list[Intent]:

@@ -111,7 +111,7 @@ def id_missing(body: JsonObject, _ask: Ask) -> JsonObject:
 
 @fault("call.id_duplicate", Stage.BODY, TWO_CALLS)
 def id_duplicate(body: JsonObject, ask: Ask) -> JsonObject:
-    """Gives every call of a turn the same id; option `turns`: numbers calls anew in every turn."""
+    """Gives every call of a turn the same id; option `turns`: restarts the numbering in every turn."""
     for place, call in enumerate(calls(body)):
         call["id"] = f"call_{place + 1}" if ask.option == "turns" else "call_1"
     return body

@@ -16,7 +16,7 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 
 def _numbers(option: str, *defaults: float) -> tuple[float, ...]:
-    """The numbers of an option such as `16/0.02`; defaults stand for those that are missing."""
+    """The numbers of an option such as `16/0.02`; missing ones have their defaults."""
     given = [float(part) for part in re.findall(r"\d+(?:\.\d+)?", option)]
     return (*given, *defaults[len(given) :])[: len(defaults)]
 

@@ -46,7 +46,7 @@ class Selection(Value):
         return chosen if self.limit is None else islice(chosen, self.limit)
 
     def total(self, dataset: Dataset) -> int | None:
-        """How many lines are chosen; None if only parsing every row would tell."""
+        """How many lines are chosen; None if every row would have to be parsed to know."""
         if self.tools or self.tags:
             return None
         if self.spans:

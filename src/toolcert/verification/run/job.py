@@ -1,6 +1,6 @@
 """Runs a verification: dataset, plan, engine, run log and summary.
 
-A run whose first rows all meet a lasting fault is stopped early; a dry run says what would be sent.
+A run whose first rows all end with a lasting fault is stopped early; a dry run says what would be sent.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ from toolcert.verification.summary.tally import Tally, summarise, summary_of
 from toolcert.verification.verify_options import VerifyOptions, adapter_of
 
 ENOUGH = 20
-"""The run is stopped if this many rows, from the first on, all meet a fault that every later row would meet."""
+"""The run is stopped if this many rows, from the first on, all end with a fault that every later row would have."""
 _LASTING = LASTING | {FaultKind.UNKNOWN_MODEL, FaultKind.CONFIGURATION}
 
 
 class GiveUpEarly:
-    """A handler that ends the run when the first rows all meet a lasting fault; one answer disarms it."""
+    """Ends the run when the first rows all end with a lasting fault; after one answer it does nothing."""
 
     def __init__(self) -> None:
         self._refusals = 0
@@ -172,7 +172,7 @@ class VerifyJob:
         self.manifest = msgspec.structs.replace(self.manifest, run=new_run_id())
 
     def holds_another_run(self, folder: Path) -> bool:
-        """Whether the run in `folder` is one that this run cannot go on with."""
+        """Whether the run in `folder` is one that this run cannot continue."""
         return is_run(folder) and bool(differences(read_manifest(folder), self.manifest))
 
     def plan(self, earlier: Earlier | None = None) -> VerifyPlan:
@@ -218,7 +218,7 @@ class VerifyJob:
             # The log may hold rows that are not chosen now: then no number is that of all its rows.
             others = self._meet_chosen(earlier) and earlier.met < earlier.known
             former = earlier.manifest or self.manifest
-            # The rows stay as they are; how they are judged is asked for anew.
+            # The rows stay as they are; how they are judged may have changed.
             judged = former.parameters | {"threshold": self.options.threshold}
             self.manifest = msgspec.structs.replace(
                 former,
@@ -235,7 +235,7 @@ class VerifyJob:
             return msgspec.structs.replace(result, notices=(*result.notices, *told))
 
     def _meet_chosen(self, earlier: Earlier) -> bool:
-        """Where only a part of the rows is chosen, find out which of them an earlier run speaks of."""
+        """Where only a part of the rows is chosen, find out which of them an earlier run asked."""
         partly = earlier.known > 0 and not self.selection.everything
         for _ in self.plan(earlier).cases() if partly else ():
             pass

@@ -154,7 +154,7 @@ class VerifyPlan:
         deal = self._deal
         if deal is None:
             return self.selection.lines(self.dataset)
-        # To the end of the file, whatever the selection: its digest tells the shards of one dataset.
+        # To the end of the file, whatever the selection: its digest shows which shards belong to one dataset.
         lines = self.dataset.source.lines()
         return (self.dataset.read(number, text) for number, text in lines if number in deal)
 

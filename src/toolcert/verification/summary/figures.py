@@ -242,7 +242,7 @@ class VerifySummary(Value):
     """Whether any row says what it expects."""
     nothing_measured: bool = False
     known_expectations: int = 0
-    """Rows that miss their expectation and have no say in the verdict, because marks excuse it."""
+    """Rows that miss their expectation and do not count in the verdict, because marks excuse it."""
     marks: tuple[MarkLine, ...] = ()
     """What people said about rows of the run."""
 

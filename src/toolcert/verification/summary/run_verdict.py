@@ -126,7 +126,7 @@ def _calls_in_one_mode(verdict: Verdict, summary: VerifySummary) -> Verdict:
 
 
 def _reworded(verdict: Verdict, summary: VerifySummary, modes: Sequence[AnswerMode]) -> Verdict:
-    """The verdict with a reason in shares of answers, which is how people speak of datasets."""
+    """The verdict with a reason in shares of answers, which is how people talk about datasets."""
     reason = _reason(verdict, summary, modes)
     return msgspec.structs.replace(verdict, reason=reason + known_words(verdict.known)) if reason else verdict
 

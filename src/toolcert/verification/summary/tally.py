@@ -38,7 +38,7 @@ from toolcert.verification.summary.headline import next_lines
 from toolcert.verification.summary.run_verdict import run_verdict
 
 _EMPTY = "args.empty"
-"""A warning where the call is valid all the same, because nothing is required."""
+"""A warning where the call is valid anyway, because nothing is required."""
 MAX_NAMES = 200
 """Distinct names, fingerprints or reasons that are counted; a hostile server could send a new one each time."""
 
@@ -233,7 +233,7 @@ def _first_error(codes: tuple[str, ...]) -> str:
 
 
 def _place(code: str, record: Record) -> tuple[bool, str]:
-    """Whether a finding is an error in this row, and its code; told from the head of the record alone."""
+    """Whether a finding is an error in this row, and its code; known from the head of the record alone."""
     failed = record.outcome is Outcome.FAILED
     return failed and _is_error(code, valid=None if record.row is None else record.row.valid), code
 
