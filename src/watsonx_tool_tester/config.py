@@ -228,7 +228,7 @@ def _environment() -> dict[str, str]:
     """`.env` of the working directory, overridden by the environment."""
     file = Path(".env")
     try:
-        values = dotenv_values(file) if file.is_file() else {}
+        values = dotenv_values(file, encoding="utf-8-sig") if file.is_file() else {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f".env cannot be read: {error}.") from None
     return {name: value for name, value in values.items() if value} | {n: v for n, v in os.environ.items() if v}

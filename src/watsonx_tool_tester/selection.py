@@ -54,7 +54,7 @@ def patterns_in(file: str | None) -> list[str]:
     if file is None:
         return []
     try:
-        lines = Path(file).read_text("utf-8").splitlines()
+        lines = Path(file).read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the exclude file {file} cannot be read: {error}.") from None
     stripped = (re.split(r"(?:^|\s)#", line)[0].strip() for line in lines)

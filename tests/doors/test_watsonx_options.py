@@ -185,6 +185,14 @@ def test_exclusions(words: list[str], env: dict[str, str], left: set[str], known
     assert asked(known) == left
 
 
+def test_files_as_windows_writes_them_are_read(known: WatsonxVendor, folder: Path) -> None:
+    """With a mark at the beginning and other line ends."""
+    (folder / "excludes.txt").write_bytes(f"\ufeff{GRANITE}\r\n{LLAMA}\r\n".encode())
+    (folder / ".env").write_bytes("\ufeffWATSONX_TOOL_EXCLUDE_FILE=excludes.txt\r\n".encode())
+    run("test", "--iterations", "1")
+    assert asked(known) == {SMALL, "ibm/textual"}
+
+
 def test_an_exact_id_excludes_only_itself(known: WatsonxVendor, folder: Path) -> None:
     with Vendor(models={"gpt-4": "faithful", "gpt-4o": "faithful"}) as vendor:
         run("test", "--client", "litellm", "--litellm-url", vendor.url, "--exclude", "gpt-4", "--iterations", "1")
