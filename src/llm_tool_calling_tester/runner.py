@@ -16,7 +16,7 @@ import msgspec
 
 from llm_tool_calling_tester import config
 from llm_tool_calling_tester.models import FullReport, ModelTestResults, TestResult, TestStatus, TestSummary
-from llm_tool_calling_tester.statuses import OTHER_VALUES, record_of, results_in
+from llm_tool_calling_tester.statuses import OTHER_VALUES, record_of, result_of_error, results_in
 from llm_tool_calling_tester.tester import NAME, ModelTester
 from toolcert.api.endpoint import unfinished_run
 from toolcert.cli.support.exit import echo
@@ -182,10 +182,19 @@ class ModelTestRunner:
             models = self.filter_models(await self.fetch_models())
         if not models:  # an unfinished run waits for the models that it was about
             return []
+        if type(self).test_model is not ModelTestRunner.test_model:  # a user's own: one model at a time, as in the text
+            return [await self._test_overridden(info) for info in models]
         with contextlib.closing(self._hold()) as lock:
             folder = Path(lock.name).parent
             await self._run_in(folder, lock, models, handlers)
         return self._collect(models, folder)
+
+    async def _test_overridden(self, info: ModelInfo) -> ModelTestResults:
+        """The results of a user's `test_model`; what it raises becomes the error of every test of this model."""
+        try:
+            return await self.test_model(info)
+        except Exception as error:  # noqa: BLE001 - a user's code may raise anything; the other models go on
+            return self._results(info, {name: result_of_error(name, error) for name in self.tests})
 
     def _hold(self) -> IO[bytes]:
         """The lock of an unfinished run's folder, or of a new one if there is none or another process holds it."""

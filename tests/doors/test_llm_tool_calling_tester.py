@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
@@ -675,6 +676,22 @@ async def test_an_override_of_run_all_tests_is_called_by_run_tests(
     runner.print_console_summary([one, other])
     assert "✅ mine" in capsys.readouterr().out
     assert runner.generate_summary([one, other]).test_statistics["mine"]["passed"] == (1 if kind is Overriding else 2)
+
+
+async def test_an_override_of_test_model_is_called_by_run_tests(folder: Path) -> None:
+    class Careful(ModelTestRunner):
+        async def test_model(self, model: ModelInfo | str) -> door.ModelTestResults:
+            assert isinstance(model, ModelInfo)
+            if model.id == "sick":
+                raise ValueError("not today")
+            return msgspec.structs.replace(await super().test_model(model), owned_by="me")
+
+    with Vendor(models={"faithful": "faithful", "sick": "faithful"}) as vendor:
+        runner = Careful(vendor.url, quick_mode=True)
+        async with runner.tester:
+            one, other = await runner.run_tests()
+    assert (one.owned_by, one.overall_score) == ("me", 25.0)
+    assert {(test.status.value, test.error) for test in other.tests.values()} == {("error", "ValueError: not today")}
 
 
 async def test_the_weight_of_a_test_that_run_all_tests_adds_counts(
