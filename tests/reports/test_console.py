@@ -134,6 +134,13 @@ def test_a_caveat_stands_beside_a_good_verdict_and_says_why(count: int, told: st
     assert f"! {told}, see below" in text
 
 
+def test_the_result_of_a_dataset_names_the_model_that_was_asked(verify_run: Path) -> None:
+    summary = summarise(verify_run)
+    assert summary.dataset is not None
+    name = Path(summary.dataset.path).name
+    assert f"{summary.model} at {summary.endpoint}, {name}" in printed(lambda screen: print_verify(summary, screen))
+
+
 def test_without_utf8_every_sign_is_ascii(verify_run: Path) -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict")
     screen = Screen(out, 80)

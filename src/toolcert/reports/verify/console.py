@@ -27,7 +27,7 @@ from toolcert.reports.display_text import (
 from toolcert.verification.dataset.inspection import DatasetReport
 from toolcert.verification.run.job import DryRun
 from toolcert.verification.summary.figures import FindingLine, SliceLine, Times, VerifySummary
-from toolcert.verification.summary.headline import interval
+from toolcert.verification.summary.headline import interval, target_text
 
 if TYPE_CHECKING:
     from toolcert.verification.rejudgement import Difference
@@ -67,7 +67,11 @@ def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str
         screen.marks(summary.marks),
         _figures(summary, screen, times=not funnel.wide),
         *(_slice(summary, kind, screen.width) for kind in slices),
-        [*screen.prose(_sum(summary), "dim"), *screen.prose(whereabouts(run), "dim")],
+        [
+            *screen.prose(target_text(summary), "dim"),
+            *screen.prose(_sum(summary), "dim"),
+            *screen.prose(whereabouts(run), "dim"),
+        ],
     )
 
 

@@ -7,6 +7,7 @@ from toolcert.reports.display_text import MOST_MARKS, NO_VALUE, count, mark_text
 from toolcert.reports.formats import NOTHING, Extras
 from toolcert.reports.markdown import code, document, escape, prose, short, table
 from toolcert.verification.summary.figures import FindingLine, VerifySummary
+from toolcert.verification.summary.headline import target_text
 
 SHOWN_TOOLS = 20
 
@@ -65,4 +66,5 @@ def _tools(summary: VerifySummary) -> list[str]:
 def _sum(summary: VerifySummary) -> str:
     missing = count(summary.rows.not_measured)
     asked = plural(summary.traffic.requests, "request")
-    return f"{asked}, {missing} rows not measured. Run `{summary.run}`, toolcert {summary.toolcert}."
+    target = escape(target_text(summary))
+    return f"{target}: {asked}, {missing} rows not measured. Run `{summary.run}`, toolcert {summary.toolcert}."

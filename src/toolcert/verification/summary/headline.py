@@ -66,3 +66,10 @@ def _percent(share: Rate) -> str:
 
 def _rows(number: int) -> str:
     return plural(number, "row")
+
+
+def target_text(summary: VerifySummary) -> str:
+    """Which model was asked, at which endpoint, and with which dataset."""
+    target = " at ".join(filter(None, (summary.model, summary.endpoint)))
+    dataset = summary.dataset.path.rpartition("/")[2] if summary.dataset is not None else ""
+    return ", ".join(filter(None, (target, dataset)))
