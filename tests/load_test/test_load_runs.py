@@ -8,8 +8,11 @@ import pytest
 
 import toolcert
 from toolcert import LoadOptions, LoadRun, Word
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.findings import Severity
+from toolcert.core.records import ProbeFacts, Record
+from toolcert.probes.summary.load_tally import LevelTally
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import SeenBy, all_faults
 
@@ -63,6 +66,27 @@ def test_a_level_that_the_vendor_does_not_allow_is_not_certified(tmp_path: Path)
     assert summary.verdict.word is Word.UNDECIDED
     assert summary.verdict.reason == "a call at 8 at a time could not be measured"
     assert any(line.startswith("The vendor let only ") for line in summary.lines)
+
+
+def test_the_wait_for_a_retry_is_no_lower_load() -> None:
+    """Eight at a time for a second, and one of them once more after a long pause."""
+    level = LevelTally(8)
+    for number in range(8):
+        level.add(answer(at=1001.0, retried=number == 0))
+    level.add(answer(at=1010.0))
+    assert level.busy == pytest.approx((8 * 8 + 1) / 9)
+    assert not level.held_back
+    for number in range(64):
+        level.add(answer(at=1020.0 + number))
+    assert level.busy is not None
+    assert level.busy < 4
+    assert level.held_back
+
+
+def answer(*, at: float, retried: bool = False) -> Record:
+    """An answer that took a second."""
+    facts = ProbeFacts(probe="load", iteration=1, seconds=(1.0,), requests=1, retried=retried)
+    return Record(case="c", endpoint="e", model="m", outcome=Outcome.PASSED, at=at, probe=facts)
 
 
 @pytest.mark.heavy

@@ -224,12 +224,11 @@ def test_elsewhere_a_dead_writer_is_continued_with_what_it_had_sent(url: str, ma
 def test_a_log_that_is_replaced_is_sent_anew_and_never_seen_by_halves(url: str, machine: Callable[[str], None]) -> None:
     upload = begin(url, b"one\ntwo\n")
     until(lambda: upload._log.content.size == 8)
-    draft = upload.folder / ".draft"
-    draft.write_bytes(b"1: one\n2: two\n")
-    draft.replace(upload.folder / LOG)
-    append(upload, b"3: three\n")
     machine("elsewhere")
     seen = {read(url)}
+    draft = upload.folder / ".draft"
+    draft.write_bytes(b"1: one\n2: two\n3: three\n")
+    draft.replace(upload.folder / LOG)
     until(lambda: seen.add(read(url)) or b"1: one\n2: two\n3: three\n" in seen)
     upload.finish()
     assert seen == {b"one\ntwo\n", b"1: one\n2: two\n3: three\n"}

@@ -6,6 +6,7 @@ The plan of a load run uses them while it lasts, and the summary reads them from
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 
@@ -75,11 +76,10 @@ class LevelTally:
         self.requests = 0
         self.retried = 0
         self._first_token, self._call, self._speed = Quantiles(), Quantiles(), Quantiles()
-        self._busy = 0.0
-        self._span = 0.0
-        self._began, self._ended = math.inf, -math.inf
+        self._moments = array("d")
+        """When each answer's request was sent, as a positive time, and when the answer came, as a negative one."""
 
-    def add(self, record: Record, facts: LoadFacts) -> None:
+    def add(self, record: Record) -> None:
         """Count one request."""
         self.crosstalk += CROSSTALK in record.codes
         self.right += record.outcome is Outcome.PASSED
@@ -96,20 +96,7 @@ class LevelTally:
             if seconds is not None:
                 self._call.add(seconds)
                 add_speed(self._speed, record.probe.tokens_out, seconds)
-                self._note_time(facts.began, record.at, seconds)
-
-    def _note_time(self, began: float, ended: float, seconds: float) -> None:
-        """How many were in flight is the time of all answers over the time in which they came."""
-        if began > self._ended:  # another step, after a pause at another level
-            self._close_span()
-            self._began = began
-        self._ended = max(self._ended, ended)
-        self._busy += seconds
-
-    def _close_span(self) -> None:
-        if self._ended > self._began:
-            self._span += self._ended - self._began
-        self._began, self._ended = math.inf, -math.inf
+                self._moments.extend((record.at - seconds, -record.at))
 
     @property
     def answered(self) -> Rate:
@@ -117,9 +104,14 @@ class LevelTally:
 
     @property
     def busy(self) -> float | None:
-        """Requests that were in flight on average."""
-        span = self._span + max(0.0, self._ended - self._began)
-        return min(float(self.level), self._busy / span) if span > 0 else None
+        """Requests in flight while one was, on average: pauses between them do not count."""
+        whole = company = before = 0.0
+        in_flight = 0
+        for moment in sorted(self._moments, key=abs):
+            since = in_flight * (abs(moment) - before)
+            whole, company, before = whole + since, company + in_flight * since, abs(moment)
+            in_flight += 1 if moment > 0 else -1
+        return min(float(self.level), company / whole) if 0 < whole < math.inf else None
 
     @property
     def held_back(self) -> bool:
@@ -197,7 +189,7 @@ class LoadTally:
         facts = record.load
         if facts is None:  # not asked, or not judged because of a bug
             return
-        self.levels.setdefault(facts.level, LevelTally(facts.level)).add(record, facts)
+        self.levels.setdefault(facts.level, LevelTally(facts.level)).add(record)
         if CROSSTALK in record.codes and len(self.foreign) < KEPT_PAIRS:
             self.foreign.append(record.case)
             told = (one.evidence for one in record.detail.findings if one.code == CROSSTALK)
