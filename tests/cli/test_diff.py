@@ -126,6 +126,29 @@ def test_several_later_runs_share_the_chance_of_a_false_alarm(made: Path) -> Non
     assert [one["alpha"] for one in json.loads(result.stdout)["differences"]] == [0.025, 0.025]
 
 
+def test_what_differs_is_said_in_words_and_under_the_name_of_its_model(tmp_path: Path) -> None:
+    with Vendor(models=MODELS) as vendor:
+        for name in ("alpha", "beta"):
+            probe(Endpoint(vendor.url, name=name), options=ProbeOptions(iterations=4, output=str(tmp_path / name)))
+    result = call("diff", "alpha", "beta", "--markdown", "d.md")
+    assert "the verdict on beta: text-caller is: fails." in " ".join(result.stdout.split())
+    written = Path("d.md").read_text(encoding="utf-8").replace("\\", "")
+    assert "asked differently: endpoint alpha http" in written
+    assert "### beta: flaky:7/10:text-caller" in written.splitlines()
+
+
+def test_a_command_to_copy_runs_nothing_of_a_name(made: Path, tmp_path: Path) -> None:
+    bad = copytree(made / "verify-bad", tmp_path / "a; $(touch x)")
+    assert f"`toolcert show '{bad}' " in report(call("diff", made / "verify-good", bad, "--json", "-"))["advice"]
+
+
+def test_times_without_any_are_left_out_of_the_page(made: Path) -> None:
+    call("diff", made / "verify-good", made / "verify-bad", "--html", "d.html")
+    page = Path("d.html").read_text(encoding="utf-8")
+    assert "whole answer" in page
+    assert "first token" not in page
+
+
 HOSTILE = "\x1b]0;owned\x07\u202e<script>alert(1)</script>```[x](http://evil)|@all"
 
 

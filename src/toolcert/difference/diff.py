@@ -7,6 +7,7 @@ changed have a say. All tests of a difference share one chance of a false alarm.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
@@ -18,7 +19,7 @@ from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import count, plural
-from toolcert.core.verdict import COVERAGE_FLOOR
+from toolcert.core.verdict import COVERAGE_FLOOR, Word
 from toolcert.difference.case_pairs import CaseReader, probe_evidence, verify_evidence
 from toolcert.difference.exact_tests import failures_shown
 from toolcert.difference.model_evidence import judged, only_in_one
@@ -39,6 +40,7 @@ from toolcert.verification.older_results import is_older_results
 MOST_CASES = 20
 """Pairs of each model that are shown with their answers."""
 _URGENT = list(Change)
+_WORDS = list(Word)
 
 
 def diff_runs(
@@ -161,12 +163,15 @@ def _shown_loss(models: Sequence[ModelDifference], job: str, alpha: float) -> st
     ]
     if not sizes:
         return ""
-    n = min(sizes)
-    bad = failures_shown(n, alpha)
-    if bad is None:
-        return f"{plural(n, 'try', 'tries')} of each probe cannot show any loss."
-    tries = plural(n, "try", "tries")
-    return f"With {tries} of each probe, a fall from {n}/{n} to {n - bad}/{n} would show, and no smaller one."
+    fewest, most = min(sizes), max(sizes)
+    asked = (
+        f"{plural(most, 'try', 'tries')} of each probe" if fewest == most else f"{fewest} to {most} tries of a probe"
+    )
+    shown = [(n, failures_shown(n, alpha)) for n in dict.fromkeys((fewest, most))]
+    falls = [f"from {n}/{n} to {n - bad}/{n}" for n, bad in shown if bad is not None]
+    if not falls:
+        return f"{asked} cannot show any loss."
+    return f"With {asked}, a fall {' or '.join(falls)} would show, and no smaller one."
 
 
 def _headline(change: Change, models: Sequence[ModelDifference]) -> str:
@@ -221,15 +226,16 @@ def _advice(change: Change, models: Sequence[ModelDifference], after: RunSide, s
     new = next((one for model in models for one in model.findings if is_new_error(one) and one.example), None)
     case = next((pair.after_case for model in models if model.change is change for pair in model.cases), None)
     look = new.example if new is not None else case
-    see = f" `toolcert show {after.folder} {look}` shows a case." if look else ""
+    see = f" `toolcert show {shlex.quote(after.folder)} {shlex.quote(look)}` shows a case." if look else ""
     if change is Change.WORSE:
         return f"Keep the earlier version until the cause is known.{see}"
     if new is not None:
         return f"Find the cause of {new.code} before you switch.{see}"
     if change is Change.CHANGED:
         return f"Look at the rows that differ: whether this is better, the dataset does not say.{see}"
-    weak = next((model for model in models if model.after_verdict is not None and not model.after_verdict.good), None)
-    if weak is not None and weak.after_verdict is not None:
-        word = weak.after_verdict.word.text
-        return f"Nothing got worse than it was; the verdict on {weak.name} is: {word}. {shows}".rstrip()
+    verdicts = [(model.after_verdict, model.name) for model in models if model.after_verdict is not None]
+    weak = max(verdicts, key=lambda one: _WORDS.index(one[0].word), default=None)
+    if weak is not None and not weak[0].good:
+        text = f"Nothing got worse than it was; the verdict on {weak[1]} is: {weak[0].word.text}."
+        return f"{text} {shows}".rstrip()
     return f"Nothing speaks against the later version. {shows}".rstrip()

@@ -156,6 +156,7 @@ def _model(model: ModelDifference, anchor: str, *, several: bool) -> ModelView:
         times=tuple(
             Row(role=CHANGE_ROLES[one.change], word=speed(one), cells=(one.label, times(one), slowest(one)))
             for one in model.times
+            if one.before_n or one.after_n
         ),
         pairs=tuple(_pair(pair) for pair in model.cases),
         counts=pairs_words(model),

@@ -43,7 +43,8 @@ def _difference(difference: RunDifference) -> list[list[str]]:
     heads = ("Model", "Change", ">Before", ">After", "Verdict")
     blocks.append(table(heads, [_line(model) for model in difference.models]))
     for model in difference.models:
-        blocks += _model(model)
+        told = _model(model)
+        blocks += [[f"### {short(model.name)}"], *told] if told and len(difference.models) > 1 else told
     blocks.append([escape(method(difference))])
     return blocks
 

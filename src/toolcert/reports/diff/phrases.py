@@ -9,6 +9,7 @@ from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.verdict import Verdict
 from toolcert.difference.run_difference import (
+    ALPHA,
     AbilityDifference,
     Change,
     FindingChange,
@@ -81,7 +82,8 @@ def _word(verdict: Verdict | None) -> str:
 
 def speed(one: TimeDifference) -> str:
     """Whether it got slower."""
-    return _SPEEDS.get(one.change, "no evidence")
+    surely = one.p is not None and one.p <= ALPHA
+    return _SPEEDS.get(one.change, "less than a fifth" if surely else "no evidence")
 
 
 def times(one: TimeDifference) -> str:
@@ -119,6 +121,8 @@ def setting(one: Setting) -> str:
 def _value(value: object) -> str:
     if value is None:
         return "not set"
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return _value(", ".join(value))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return shorten(visible(text), _LONGEST_SETTING)
 
