@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shlex
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from msgspec import structs
 
 from reports import verify_samples
@@ -25,6 +27,7 @@ from toolcert.core.findings import Severity
 from toolcert.reports.compare import html as compare_page
 from toolcert.reports.display_text import visible
 from toolcert.reports.formats import Extras, Section, render
+from toolcert.reports.html.page import style_sheet
 from toolcert.reports.verify import row_evidence
 from toolcert.verification.summary.tally import summarise
 
@@ -299,3 +302,19 @@ def test_models_with_like_names_have_addresses_of_their_own() -> None:
     models = [msgspec.structs.replace(one, model=name) for one, name in zip(summary.models, names, strict=True)]
     page = Page(str(render("probe", "html", msgspec.structs.replace(summary, models=tuple(models)))))
     assert {"m-a-b", "m-a-b-2", "m-a-b-3"} <= page.ids.keys()
+
+
+def test_text_on_a_solid_cell_can_be_read_in_both_themes() -> None:
+    """White text of 11 pixels needs a contrast of 4.5."""
+    pair = re.search(r"--bad-fill: light-dark\(#(\w{6}), #(\w{6})\)", style_sheet())
+    assert pair is not None
+    for colour in pair.groups():
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        assert 1.05 / (0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] + 0.05) >= 4.5
+
+
+def test_a_command_to_copy_runs_nothing_of_a_name(tmp_path: Path) -> None:
+    run = write_verify_run(tmp_path / "a; $(touch x)", rows=60)
+    page = str(render("verify", "html", summarise(run), Extras(run=str(run))))
+    assert f"toolcert replay {escape(shlex.quote(str(run)))} " in page

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -40,7 +41,8 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stalled_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A verify and a probe run against a server whose streams stop for 0.8 s before their fifth event."""
     folder = tmp_path_factory.mktemp("stalled")
-    asyncio.run(_stalled(folder))
+    with ThreadPoolExecutor() as beside:  # where a browser is open, its event loop runs here
+        beside.submit(asyncio.run, _stalled(folder)).result()
     return folder
 
 

@@ -13,7 +13,8 @@ from urllib.parse import quote
 import pytest
 
 from support.patience import until
-from toolcert.runs.marks import MARKS, read_marks
+from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark, read_marks
+from toolcert.runs.reader import read_manifest
 from toolcert.view.case_index import CaseIndex
 from toolcert.view.viewer import Viewer
 from view.conftest import Client
@@ -147,6 +148,32 @@ def test_a_mark_is_kept_beside_the_run_and_found_again(
     assert kept.content
     assert client.ask(f"{RUN}/case?key=row-2").json["marks"][0]["note"] == mark["note"]
     assert [row["key"] for row in client.ask(f"{RUN}/cases?q=mark%3Aknown").json["rows"]] == ["row-2"]
+
+
+def test_the_report_shows_a_mark_that_was_set_after_it_was_made(
+    viewed: Callable[..., Viewer], small_run: Path, tmp_path: Path
+) -> None:
+    client = Client(viewed(shutil.copytree(small_run, tmp_path / "marked"))).let_in()
+    read(client)
+    assert b"ticket 12" not in client.ask("/runs/c41e88d0/report").body
+    client.post(f"{RUN}/marks", {"case": "row-2", "kind": "known", "note": "ticket 12"})
+    assert b"ticket 12" in client.ask("/runs/c41e88d0/report").body
+
+
+def test_a_case_of_a_probe_is_found_by_its_tool_and_by_a_mark_about_the_probe(
+    viewed: Callable[..., Viewer], stalled_runs: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(stalled_runs / "probe", tmp_path / "marked")
+    client = Client(viewed(folder)).let_in()
+    run = f"/api/runs/{read_manifest(folder).run}"
+    assert [name for name, _ in read(client, run)["card"]["speeds"]] == ["m"]
+    [case] = client.ask(f"{run}/cases?q=tool%3Aget_weather").json["rows"]
+    assert case["outcome"] == "failed"
+    assert case["tokens_out"] is None, "the server did not say how many"
+    append_mark(folder / MARKS, Mark(case=case["key"].rpartition("/")[0], kind=MarkKind.KNOWN))
+    for query in ("mark:any", "mark:known"):
+        [found] = client.ask(f"{run}/cases?q={quote(query)}").json["rows"]
+        assert found["marks"] == ["known"]
 
 
 @pytest.mark.filterwarnings("ignore:the marks of")

@@ -144,8 +144,9 @@ class ViewApp:
         """The page that `toolcert report --html` writes."""
         run = self._named(request)
         known, html = self._pages.get(run.name, (None, ""))
-        if known != run.seen:
-            known, html = run.seen, await asyncio.to_thread(_report_page, run.folder)
+        now = run.seen, own_marks(run.folder)
+        if known != now:
+            known, html = now, await asyncio.to_thread(_report_page, run.folder)
             self._pages = {run.name: (known, html)}
         headers = {"Content-Security-Policy": f"{page_policy()}; frame-ancestors 'none'", **HEADERS}
         return web.Response(text=html, content_type="text/html", headers=headers)
@@ -407,7 +408,7 @@ def _condition(run: ViewedRun, query: str) -> Condition:
 
 def _marked(run: ViewedRun) -> dict[str, frozenset[str]]:
     marks = own_marks(run.folder)
-    return {kind.value: frozenset(mark.case for mark in marks if mark.kind is kind) for kind in MarkKind}
+    return {kind.value: run.index.covered(mark.case for mark in marks if mark.kind is kind) for kind in MarkKind}
 
 
 def _line_of(run: ViewedRun, key: str) -> bytes:

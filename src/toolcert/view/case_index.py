@@ -12,7 +12,7 @@ import sqlite3
 import time
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -23,10 +23,10 @@ from toolcert.protocol.unicode import NOT_JSON, well_formed
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.reader import GONE, settled
 from toolcert.runs.writer import RECORDS
-from toolcert.view.case_text import text_of
+from toolcert.view.case_text import called_tools, text_of
 from toolcert.view.search_query import LABELS, ORDERS, Condition, spaced
 
-LAYOUT = 1
+LAYOUT = 2
 """Version of the tables; an index of another one is made again."""
 BATCH = 1000
 """Lines of one transaction: others wait for it."""
@@ -80,6 +80,9 @@ COLUMNS = (
 _INSERT = f"""INSERT INTO cases(key, place, start, size, settled, name, endpoint, model, probe, iteration, outcome,
  reason, codes, tools, seconds, first_token, tokens_in, tokens_out, attempts, finish, called, at)
  VALUES ({", ".join("?" * 22)})"""  # noqa: S608 - columns of our own
+
+_COVERED = """SELECT key FROM cases WHERE key = ?
+ OR (key >= ? AND key < ? AND probe IS NOT NULL AND outcome != 'passed')"""  # "0" follows "/"
 
 
 class IndexState(Value):
@@ -187,6 +190,14 @@ class CaseIndex:
             file.seek(place[0])
             return file.read(place[1])
 
+    def covered(self, marked: Iterable[str]) -> frozenset[str]:
+        """The keys of these cases; the beginning of keys, up to a slash, stands for all below it that did not pass."""
+        found: set[str] = set()
+        with self._guarded() as database:
+            for case in marked:
+                found.update(key for (key,) in database.execute(_COVERED, (case, f"{case}/", f"{case}0")))
+        return frozenset(found)
+
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[sqlite3.Connection]:
         """A connection; a damaged index is made again by the next call."""
@@ -267,10 +278,12 @@ class CaseIndex:
         return True
 
     def _read_texts(self, database: sqlite3.Connection, state: IndexState) -> bool:
-        start = state.searchable
+        start, entries = state.searchable, _Entries(database)
         for line in self._lines(start):
-            known = database.execute("SELECT id FROM cases WHERE start = ?", (start,)).fetchone()
+            known = database.execute("SELECT id, probe FROM cases WHERE start = ?", (start,)).fetchone()
             if known is not None:
+                if known[1] is not None:  # its head does not name the tools that a probe saw called
+                    entries.label(known[0], ((LABELS.index("tool"), name) for name in called_tools(line)))
                 database.execute("INSERT INTO texts(rowid, body) VALUES (?, ?)", (known[0], spaced(text_of(line))))
             start += len(line)
         if start == state.searchable:
@@ -337,9 +350,13 @@ class _Entries:
             execute("DELETE FROM labels WHERE case_id = ?", (before[0],))
         place = number + 1 if before is None else before[2]
         made = execute(_INSERT, (key, *_values(record, place, start, size))).lastrowid
-        labels = {self._label(kind, value) for kind, value in _labels(record)}
-        self._database.executemany("INSERT INTO labels VALUES (?, ?)", ((made, label) for label in labels))
+        self.label(made, _labels(record))
         return before is None
+
+    def label(self, case: int | None, words: Iterable[tuple[int, str]]) -> None:
+        """Say what a case can be found by."""
+        labels = {self._label(kind, _short(word)) for kind, word in words}
+        self._database.executemany("INSERT INTO labels VALUES (?, ?)", ((case, label) for label in labels))
 
     def _label(self, kind: int, value: str) -> int:
         known = self._known.get((kind, value))
@@ -370,8 +387,8 @@ def _values(record: Record, place: int, start: int, size: int) -> tuple[Any, ...
         "\n".join(_short(name) for name in dict.fromkeys(names[:MOST_LABELS])),
         seconds,
         row.first_token if row else probe.first_token if probe else None,
-        _whole(row.prompt_tokens if row else probe.tokens_in if probe else None),
-        _whole(row.completion_tokens if row else probe.tokens_out if probe else None),
+        _whole(row.prompt_tokens if row else probe.tokens_in or None if probe else None),
+        _whole(row.completion_tokens if row else probe.tokens_out if probe and probe.tokens_in else None),
         _whole(row.attempts if row else probe.requests if probe else None),
         _short(row.finish) if row and row.finish is not None else None,
         None if (called := row.called if row else probe.called if probe else None) is None else int(called),
@@ -393,7 +410,7 @@ def _labels(record: Record) -> Iterator[tuple[int, str]]:
     }
     for kind, name in enumerate(LABELS):
         for word in words[name][:MOST_LABELS]:
-            yield kind, _short(word)
+            yield kind, word
 
 
 def _short(text: str, most: int = LONGEST) -> str:

@@ -12,6 +12,7 @@ from toolcert.protocol.unicode import NOT_JSON, well_formed
 
 MOST = 60_000
 """Characters of one case; the index must not outgrow the log."""
+MOST_TOOLS = 64
 
 
 class _Function(Value):
@@ -117,6 +118,35 @@ def _parts(record: _Line) -> Iterator[str]:
         yield from _plain(exchanges[-1].request.body.prompt)
 
 
+def called_tools(line: bytes) -> list[str]:
+    """The names of all calls in a line of the log, each once."""
+    try:
+        exchanges = _lines.decode(line).detail.exchanges
+    except NOT_JSON:
+        return []
+    names = (function.name for exchange in exchanges for function in _functions(exchange))
+    return list(dict.fromkeys(name for name in names if isinstance(name, str) and name))[:MOST_TOOLS]
+
+
+def _functions(exchange: _Exchange) -> Iterator[_Function]:
+    """The calls of an answer, or the pieces of them."""
+    if exchange.reply is not None:
+        yield from exchange.reply.tool_calls
+        return
+    whole = exchange.response
+    for answer in _events(exchange.response_text or "") if whole is msgspec.UNSET else [bytes(whole)]:
+        try:
+            choices = _answers.decode(answer).choices or []
+        except NOT_JSON:
+            continue
+        for message in (choice.message or choice.delta or _Message() for choice in choices):
+            yield from (call.function or _Function() for call in message.tool_calls or [])
+
+
+def _events(text: str) -> list[str]:
+    return [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]
+
+
 def _answer(exchange: _Exchange) -> Iterator[str]:
     if exchange.fault is not None:
         yield exchange.fault.message
@@ -143,7 +173,7 @@ def _json_answer(raw: bytes) -> Iterator[str]:
 
 def _text_answer(text: str) -> Iterator[str]:
     """The pieces of a stream put together, or the text itself."""
-    events = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]
+    events = _events(text)
     if not events:
         yield text
         return

@@ -24,7 +24,7 @@ from toolcert.protocol.irregularity import Notices
 from toolcert.protocol.reply import read_reply
 from toolcert.protocol.sse import read_events
 from toolcert.protocol.unicode import NOT_JSON, well_formed_throughout
-from toolcert.reports.display_text import cut, pace_text, plural
+from toolcert.reports.display_text import cut, pace_text, plural, seconds
 from toolcert.runs.encoding import decode_record, decode_replies
 from toolcert.runs.marks import Mark
 
@@ -216,16 +216,16 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
     elif probe is not None:
         pairs = [
             ("First token, s", _seconds(probe.first_token)),
-            ("Each turn, s", ", ".join(f"{value:.2f}" for value in probe.seconds)),
+            ("Each turn, s", ", ".join(map(_seconds, probe.seconds))),
             ("Requests", probe.requests),
-            ("Tokens in, out", f"{probe.tokens_in}, {probe.tokens_out}"),
+            ("Tokens in, out", f"{probe.tokens_in}, {probe.tokens_out}" if probe.tokens_in or probe.tokens_out else ""),
             ("Fingerprints", ", ".join(probe.fingerprints)),
         ]
     return ((name, str(value)) for name, value in pairs if value not in (None, ""))
 
 
 def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+    return "" if value is None else seconds(value)
 
 
 def _known(value: int | None) -> str:
@@ -473,7 +473,7 @@ def _steps(record: Record, replies: tuple[Reply, ...], findings: tuple[Finding, 
             for one in folded
         )
         yield Step(
-            title="Folding", said=f"{plural(len(folded), 'finding')} follow from others", tone="note", points=points
+            title="Folding", said=f"left out of the count: {plural(len(folded), 'finding')}", tone="note", points=points
         )
     yield _outcome(record, findings)
 

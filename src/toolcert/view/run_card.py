@@ -8,6 +8,7 @@ from pathlib import Path
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.manifest import Manifest
+from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.summary.scorecard import ModelSummary, ProbeSummary
@@ -15,7 +16,7 @@ from toolcert.probes.summary.summariser import summarise_run
 from toolcert.reports.display_text import dollars
 from toolcert.reports.load.html import load_facts
 from toolcert.reports.probe.html import facts as probe_facts
-from toolcert.reports.probe.phrases import ROLES, VerdictCount, cost_of, place_of, score_of, verdict_counts
+from toolcert.reports.probe.phrases import ROLES, VerdictCount, cost_of, label_of, place_of, score_of, verdict_counts
 from toolcert.reports.verify.html import facts as verify_facts
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import summarise
@@ -56,6 +57,8 @@ class RunCard(Value):
     headline: str
     role: str
     word: str
+    speeds: tuple[tuple[str, Timings], ...]
+    """How fast each model answers, or each level of load is answered."""
     lines: tuple[str, ...] = ()
     tally: tuple[VerdictCount, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
@@ -82,6 +85,7 @@ def _load_card(summary: LoadSummary) -> RunCard:
         headline=summary.headline,
         role=ROLES[summary.verdict.word],
         word=summary.verdict.word.text,
+        speeds=tuple((f"{line.level} at a time", line.timings) for line in summary.levels if line.timings),
         lines=summary.lines,
         facts=load_facts(summary),
         findings=tuple(
@@ -98,6 +102,7 @@ def _probe_card(summary: ProbeSummary) -> RunCard:
         headline=summary.headline,
         role=ROLES[summary.verdict],
         word=summary.verdict.text,
+        speeds=tuple((label_of(summary, model), model.timings) for model in summary.models if model.timings),
         lines=summary.lines,
         tally=verdict_counts(model.verdict.word.text for model in summary.models),
         facts=probe_facts(summary),
@@ -138,6 +143,7 @@ def _verify_card(summary: VerifySummary, prices: Prices) -> RunCard:
         headline=summary.headline,
         role=ROLES[word],
         word=word.text,
+        speeds=((summary.model, summary.timings),) if summary.timings else (),
         lines=summary.lines,
         facts=(*verify_facts(summary), *([("Cost", cost)] if cost else [])),
         models=(

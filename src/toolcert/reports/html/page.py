@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shlex
 from functools import cache
 from importlib.resources import files
 from types import SimpleNamespace
@@ -61,6 +62,7 @@ def _environment() -> Environment:
         duration=duration,
         visible=visible,
         prose=prose,
+        quoted=shlex.quote,
     )
     return environment
 

@@ -192,7 +192,9 @@ def _curl(summary: ProbeSummary, cause: Cause, *, kept: bool) -> str:
         return line
     if not kept:
         return ""
-    return f"toolcert show RUN '{visible(cause.example.case)}'  # {count(len(line))} characters as a curl line"
+    return (
+        f"toolcert show RUN {shlex.quote(visible(cause.example.case))}  # {count(len(line))} characters as a curl line"
+    )
 
 
 LONGEST_LABEL = 200

@@ -1,5 +1,5 @@
 // A case: the conversation beside the wire, the judgement step by step, attempts, curl, marks.
-import { append, button, bytes, copyText, copyable, count, drawing, el, fill, icon, moment, outcome, plural, prose, seconds, severity, sign } from "./dom.js";
+import { append, button, bytes, copyText, copyable, count, drawing, el, fill, icon, instant, moment, outcome, plural, prose, seconds, severity, shell, sign } from "./dom.js";
 import { address, get, post, state } from "./net.js";
 import { keyboard } from "./keys.js";
 
@@ -95,8 +95,8 @@ export function casePage(main, { run, go }) {
       wait.style.width = share(one.after || 0);
       return el("span.track", { "aria-hidden": "true" }, wait);
     };
-    const told = (text, one) => el("span.event-sign", {}, text === "longest pause" ? `${text}, ${seconds(one.after)} s` : text);
-    return (one) => el("li", {}, el("details", {}, el(`summary${one.at === null ? "" : ".timed"}`, {}, one.at === null ? "" : [el("span.when", {}, `${seconds(one.at)} s`), bar(one)],
+    const told = (text, one) => el("span.event-sign", {}, text === "longest pause" ? `${text}, ${instant(one.after)} s` : text);
+    return (one) => el("li", {}, el("details", {}, el(`summary${one.at === null ? "" : ".timed"}`, {}, one.at === null ? "" : [el("span.when", {}, `${instant(one.at)} s`), bar(one)],
       el("span.cut", {}, one.signs.map((text) => told(text, one)), one.name ? el("b", {}, `${one.name} `) : "", el("code", {}, one.says))), el("pre", { tabindex: "0", "aria-label": "The event as it came" }, one.data)));
   }
 
@@ -153,7 +153,7 @@ export function casePage(main, { run, go }) {
   function extras(one) {
     const shown = [["What the row expects", one.expected], ["Figures of the probe", one.figures]].filter(([, text]) => text);
     return el("section", {}, shown.map(([title, text]) => el("div", {}, el("h3.sub", {}, title), el("pre", { tabindex: "0", "aria-label": title }, text))),
-      el("p.label", {}, el("a", { href: address(`/api${base}/line`, { key: one.key }) }, "The whole line of the log"), ` · toolcert show RUN ${one.key}`));
+      el("p.label", {}, el("a", { href: address(`/api${base}/line`, { key: one.key }) }, "The whole line of the log"), ` · toolcert show RUN ${shell(one.key)}`));
   }
 
   async function load() {

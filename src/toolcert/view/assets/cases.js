@@ -1,6 +1,6 @@
 // Every case of a run: a list that draws only what is in view, searched and counted by the server.
 import { append, button, count, el, fill, outcome, plural, seconds } from "./dom.js";
-import { address, after, get, quoted, state } from "./net.js";
+import { address, after, get, quoted, state, terms } from "./net.js";
 import { keyboard } from "./keys.js";
 
 const ROW = 34;
@@ -11,9 +11,9 @@ const FACETS = [["outcome", "Outcome"], ["finding", "Finding"], ["probe", "Probe
 const ORDERS = [["", "As in the log"], ["-latency", "Slowest first"], ["latency", "Fastest first"], ["-first_token", "Slowest first token"], ["-tokens", "Most tokens out"], ["-tokens_in", "Most tokens in"], ["-attempts", "Most attempts"], ["outcome", "By outcome"], ["model", "By model"], ["-time", "Newest first"]];
 const SHOWN = 12;
 
-export function caseList(main, { run, go }) {
+export function caseList(main, { run, go, from }) {
   const base = `/runs/${encodeURIComponent(run)}`;
-  let reading = true, total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
+  let reading = true, several = false, first = null, total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
   const output = el("output", { role: "status" });
   const trouble = el("p.t-bad", { role: "alert" });
   const search = el("input", { type: "search", name: "q", "aria-label": "Search cases", placeholder: "Words, or outcome:failed finding:args.schema latency>2" });
@@ -50,7 +50,7 @@ export function caseList(main, { run, go }) {
     asked = new Set();
     selected = 0;
     view.scrollTop = 0;
-    load(0);
+    first = load(0);
     loadFacets();
   }
 
@@ -113,10 +113,11 @@ export function caseList(main, { run, go }) {
     const row = el("div.vrow", { role: "row", id: `case-${at}`, "aria-rowindex": at + 2, "aria-selected": at === selected ? "true" : "false", on: { click: () => open(at) } },
       cell(el("a.plain", { href: href(one), tabindex: "-1" }, one.probe ? `${one.probe} ${one.iteration}` : `${one.place}${one.name ? ` ${one.name}` : ""}`), ".vname"),
       cell(outcome(one.outcome)),
-      cell(el("code", {}, one.probe ? one.model : tools.join(", ") || "–"), ".cut"),
-      cell([one.marks.map((kind) => el("span.mark-sign", {}, kind)), codes.map((code) => el("code.tag", {}, code)), " ", one.reason], ".cut.quiet"),
+      cell(el("code", {}, one.probe ? `${several ? `${one.endpoint}: ` : ""}${one.model}` : tools.join(", ") || "–"), ".cut"),
+      cell([one.marks.map((kind) => el("span.mark-sign", {}, kind)), codes.map((code) => el("code.tag", {}, code)), " ", codes.length && one.reason.startsWith(`${codes[0]}: `) ? one.reason.slice(codes[0].length + 2) : one.reason], ".cut.quiet"),
       cell(seconds(one.seconds), ".num"),
       cell(one.tokens_out === null ? "–" : count(one.tokens_out), ".num"));
+    if (codes.length) row.classList.add("faulty");
     if (at === selected) row.classList.add("selected");
     return row;
   }
@@ -148,10 +149,10 @@ export function caseList(main, { run, go }) {
   }
 
   function facet(field, title, values) {
-    if (!values.length || (values.length === 1 && !["outcome", "finding"].includes(field) && !search.value.includes(`${field}:`))) return null;
+    if (!values.length || (values.length === 1 && !["outcome", "finding"].includes(field) && !terms(search.value).some((term) => term.startsWith(`${field}:`)))) return null;
     const line = ([value, number]) => {
       const word = quoted(field, value);
-      const on = search.value.includes(word);
+      const on = terms(search.value).includes(word);
       return el("li", {}, el("button.facet", { type: "button", "aria-pressed": String(on), title: value, on: { click: () => toggle(word, on) } }, el("span.cut", {}, value.replace(/^not_measured$/, "not measured")), el("span.faint", {}, count(number))));
     };
     const rest = values.slice(SHOWN);
@@ -160,7 +161,7 @@ export function caseList(main, { run, go }) {
   }
 
   function toggle(word, on) {
-    search.value = (on ? search.value.replace(word, () => "") : `${search.value} ${word}`).trim();
+    search.value = on ? terms(search.value).filter((term) => term !== word).join(" ") : `${search.value} ${word}`.trim();
     write();
   }
 
@@ -176,8 +177,22 @@ export function caseList(main, { run, go }) {
   addEventListener("filters", read);
   read();
   return {
-    /** Whether there are cases that the list cannot know yet. */
-    read(done) { reading = !done; if (total === 0 && none.classList.contains("shown")) setTotal(0); },
+    /** What is known of the run; the list may be there before it, and before all of its cases. */
+    know({ index, size, endpoints, job }) {
+      reading = index.searchable < size;
+      several = endpoints.length > 1;
+      head.children[2].textContent = job === "verify" ? "Tool called" : "Model";
+      draw();
+      if (total === 0 && none.classList.contains("shown")) setTotal(0);
+    },
+    /** Go to the case that was open before. */
+    async back() {
+      if (!from) return;
+      const [{ place }] = await Promise.all([get(`/api${base}/cases`, { ...asking(), case: from, count: 1 }), first]);
+      if (place < 0) return;
+      select(place);
+      view.scrollIntoView({ block: "nearest" });
+    },
     /** The log has grown: what is shown stays where it is. */
     grown() { const page = Math.floor(total / PAGE); asked.delete(page); for (const one of [...asked]) if (asking().q || asking().sort) asked.delete(one); load(asking().q || asking().sort ? Math.floor(offset() / ROW / PAGE) : page); loadFacets(); },
     close() { removeEventListener("filters", read); removeEventListener("resize", resized); },

@@ -89,5 +89,9 @@ export function seconds(value) {
   if (value === null || value === undefined) return "–";
   return value < 0.01 ? value.toFixed(3) : value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0);
 }
+/** An instant of a stream, whose events are milliseconds apart. */
+export const instant = (value) => (value < 1 ? value.toFixed(3) : seconds(value));
+/** A word of a command: no character of it is obeyed by a shell. */
+export const shell = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
 export const bytes = (number) => number < 1e3 ? `${number} B` : number < 1e6 ? `${(number / 1e3).toFixed(1)} kB` : `${(number / 1e6).toFixed(1)} MB`;
 export const moment = (unix) => (unix ? new Date(unix * 1000).toISOString().slice(0, 16).replace("T", " ") : "");

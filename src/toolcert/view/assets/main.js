@@ -11,6 +11,7 @@ const main = document.getElementById("main");
 const trail = document.getElementById("trail");
 let leave = () => {};
 let shown = "";
+let from = "";
 
 function page() {
   const run = location.pathname.match(/^\/runs\/([^/]+)$/);
@@ -22,16 +23,18 @@ function page() {
 /** Show what the address says; a page that only changes its own filters stays. */
 export function show() {
   const [kind, run] = page();
-  const now = `${kind} ${run}${kind === "case" ? state().case : ""}${kind === "sides" ? location.search : ""}`;
+  const now = `${kind} ${run} ${kind === "case" ? state().case : ""}${kind === "sides" ? location.search : ""}`;
   if (now === shown) { dispatchEvent(new Event("filters")); return; }
   const came = shown !== "";
+  const left = shown.startsWith(`case ${run} `) ? from : "";
+  from = kind === "case" ? state().case : "";
   shown = now;
   leave();
   keyboard.clear();
   fill(main);
   fill(trail, kind === "runs" ? "" : el("a", { href: "/" }, "Runs"), run ? el("a", { href: `/runs/${encodeURIComponent(run)}` }, run) : "");
   const open = { runs: runsPage, run: runPage, case: casePage, sides: sidesPage }[kind];
-  leave = open(main, { run, go }) || (() => {});
+  leave = open(main, { run, go, from: left }) || (() => {});
   scrollTo(0, 0);
   if (came) main.focus({ preventScroll: true });
 }

@@ -50,6 +50,9 @@ export function seldom(milliseconds, act) {
   };
 }
 
+/** The words of a query, as the server reads them. */
+export const terms = (query) => query.match(/-?(?:[a-z_]+(?:[<>]=?|[:=]))?(?:"(?:[^"\\]|\\.)*"?|\S+)/g) || [];
+
 // A field of one line cannot hold line ends, so they are written as escapes.
 const ESCAPES = { "\n": "\\n", "\r": "\\r" };
 export const quoted = (field, value) => `${field}:${/^[^\s"\\]+$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&").replace(/[\n\r]/g, (one) => ESCAPES[one])}"`}`;

@@ -5,25 +5,27 @@ import { caseList } from "./cases.js";
 
 const MOST_MODELS = 400;
 
-export function runPage(main, { run, go }) {
+export function runPage(main, { run, go, from }) {
   document.title = `${run} · toolcert view`;
   const base = `/runs/${encodeURIComponent(run)}`;
   const top = el("div");
   const models = el("div");
   append(main, [top, models]);
-  const list = caseList(main, { run, go }); // not after the certificate, which may take longer
+  const list = caseList(main, { run, go, from }); // not after the certificate, which may take longer
   let told = null, ended = false, listed = -1;
 
   async function load() {
+    const first = told === null;
     try { told = await get(`/api${base}`); } catch (error) { fill(top, el("p.t-bad", { role: "alert" }, error.message)); return; }
     if (ended) return;
     draw();
     compare();
+    if (first) list.back().catch(() => {}); // the list is shown from its beginning
   }
 
   /** The list is told once of every new number of cases, whoever brings it first. */
   function compare() {
-    list.read(told.index.searchable >= told.size);
+    list.know(told);
     if (told.index.cases !== listed) grown();
     listed = told.index.cases;
   }
@@ -31,8 +33,11 @@ export function runPage(main, { run, go }) {
   function draw() {
     const { card } = told;
     fill(top, certificate(card), progress());
-    fill(models, told.live.length ? liveTable() : "", card && card.models.length > 1 ? modelTable(card) : "", card && card.findings.length ? findings(card) : "");
+    fill(models, told.live.length ? liveTable() : "", card && card.models.length > 1 ? modelTable(card) : "", card && card.findings.length ? findings(card) : "", card && card.speeds.length ? speeds(card) : "");
   }
+
+  const several = () => told.endpoints.length > 1;
+  const casesOf = (one) => address(base, { q: quoted("model", one.model) + (several() ? ` ${quoted("endpoint", one.endpoint)}` : "") });
 
   function certificate(card) {
     const link = el("span", {}, "Copy link");
@@ -45,7 +50,7 @@ export function runPage(main, { run, go }) {
       el("dl.facts", {}, (card ? card.facts : [["Endpoint", told.addresses.join(", ")], ["Suite or dataset", told.suite]]).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
       el("p.actions", {}, el("a.button", { href: `${base}/report`, target: "_blank", rel: "noopener" }, "Full report"),
         el("button.button", { type: "button", on: { click: () => copyText(location.href, link) } }, link),
-        button("Side by side with…", () => go(address("/sides", { runs: run }))),
+        told.job === "load" ? "" : button("Side by side with…", () => go(address("/sides", { runs: run }))),
         el("span.label", {}, told.folder)));
   }
 
@@ -75,7 +80,7 @@ export function runPage(main, { run, go }) {
     const row = (line) => {
       const known = card.get(JSON.stringify([line.endpoint, line.model]));
       const measured = line.passed + line.failed;
-      return el("tr", {}, el("th.break", { scope: "row" }, el("a.plain", { href: address(base, { q: quoted("model", line.model) }) }, line.model), el("span.under", {}, line.endpoint)),
+      return el("tr", {}, el("th.break", { scope: "row" }, el("a.plain", { href: casesOf(line) }, line.model), el("span.under", {}, line.endpoint)),
         el("td", {}, known && known.word ? sign(known.role, known.word) : sign("unknown", "not yet")),
         ...[["passed", `${count(line.passed)}/${count(measured)}`], ["failed", count(line.failed)], ["unsupported", count(line.unsupported)], ["not measured", count(line.not_measured)], ["skipped", count(line.skipped)], ["mean, s", line.timed ? seconds(line.time / line.timed) : "–"]].map(([name, value]) => el("td.num", { "data-label": name }, value)));
     };
@@ -86,7 +91,7 @@ export function runPage(main, { run, go }) {
 
   function modelTable(card) {
     if (told.live.length) return "";
-    const row = (one) => el("tr", {}, el("th.break", { scope: "row" }, el("a.plain", { href: address(base, { q: quoted("model", one.model) }) }, one.model), told.endpoints.length > 1 ? el("span.under", {}, one.endpoint) : ""),
+    const row = (one) => el("tr", {}, el("th.break", { scope: "row" }, el("a.plain", { href: casesOf(one) }, one.model), several() ? el("span.under", {}, one.endpoint) : ""),
       el("td.num.right", {}, el("b", {}, one.score)), el("td.verdict", {}, sign(one.role, one.word)), el("td.num", { "data-label": "reliable" }, one.reliable || "–"),
       el("td.num", { "data-label": "call" }, seconds(one.call)), el("td.num", { "data-label": "answer" }, seconds(one.answer)), el("td.quiet.reason.break", {}, one.reason));
     const heads = [["Model"], ["Score", 1], ["Verdict"], ["Reliable", 1], ["Call, s", 1], ["Answer, s", 1], ["Main reason"]];
@@ -99,6 +104,16 @@ export function runPage(main, { run, go }) {
     const shown = card.findings.slice(0, 6), rest = card.findings.slice(6);
     return el("section", { "aria-labelledby": "found" }, el("div.heading", {}, el("h2", { id: "found" }, "Findings ", el("span.faint", {}, count(card.findings.length))), el("p", {}, "A finding shows its cases below.")),
       el("ul.found", {}, shown.map(line)), rest.length ? el("details.rest", {}, el("summary.button", {}, `${rest.length} more`), el("ul.found", {}, rest.map(line))) : "");
+  }
+
+  /** How fast it answers, as the pages say it. */
+  function speeds(card) {
+    const figures = ({ first_token: token, call, tokens_per_second: speed }) => [["first token", seconds(token.p50)], ["p95", seconds(token.p95)], ["whole call", seconds(call.p50)], ["p95", seconds(call.p95)], ["p99", seconds(call.p99)], ["tokens/s", speed.n ? count(Math.round(speed.p50)) : "–"]];
+    const row = ([name, timings]) => el("tr", {}, el("th.break", { scope: "row" }, name), figures(timings).map(([label, value]) => el("td.num", { "data-label": label }, value)));
+    const heads = [told.job === "load" ? "Load" : "Model", "First token p50", "p95", "Whole call p50", "p95", "p99", "Tokens/s p50"];
+    const table = el("table.stack", { "aria-label": "Speed" }, el("thead", {}, el("tr", {}, heads.map((name, at) => el(`th${at ? ".num" : ""}`, { scope: "col" }, name)))), el("tbody", {}, card.speeds.slice(0, MOST_MODELS).map(row)));
+    return el("section", { "aria-labelledby": "speed" }, el("div.heading", {}, el("h2", { id: "speed" }, "Speed"), el("p", {}, "Seconds per attempt, without queueing or back-off. p95: 95 % of the answers were not slower.")),
+      card.speeds.length > 6 ? el("details.rest", {}, el("summary.button", {}, plural(card.speeds.length, "model")), table) : table);
   }
 
   const again = seldom(1000, load);

@@ -13,7 +13,8 @@ export function runsPage(main, { go }) {
   const output = el("output");
   const body = el("tbody");
   const hits = el("section", { "aria-live": "polite" });
-  const sides = button("Side by side", () => go(address("/sides", { runs: [...chosen].join(",") })), { disabled: true });
+  const sides = button("Side by side", () => go(address("/sides", { runs: earliest([...chosen]).join(",") })), { disabled: true });
+  const earliest = (names) => all.filter((run) => names.includes(run.run)).sort((one, other) => one.started_at - other.started_at).map((run) => run.run);
   const form = controls();
   const none = el("p.none", { role: "status" }, "No run fits these filters.");
   const heads = ["", "Started", "Verdict", "Target", "Suite or dataset", "Cases", "Cost", "What it says"];
@@ -89,7 +90,7 @@ export function runsPage(main, { go }) {
       el("th", { scope: "row" }, el("a", { href: `/runs/${run.run}` }, moment(run.started_at) || run.run), el("span.under", {}, `${run.job} ${run.folder.split(/[/\\]/).pop()}`)),
       el("td.verdict", {}, verdict),
       el("td.break", {}, el("span.clamp", {}, models), el("span.under.clamp", {}, run.endpoints.join(", "))),
-      el("td.break.quiet", {}, el("span.clamp", {}, run.suite)),
+      el("td.break.quiet", { title: run.suite }, el("span.clamp", {}, run.suite.split(/[/\\]/).pop())),
       el("td.num", { "data-label": "cases" }, count(run.index.cases)),
       el("td.num", {}, run.cost),
       el("td.quiet.reason.break", {}, el("span.clamp", {}, run.headline)));

@@ -9,6 +9,9 @@ const FOUND = { new: "bad", more: "bad", same: "cannot", rare: "unknown", known:
 const FOUND_WORDS = { more: "more often", less: "less often", rare: "too rare to tell" };
 const change = (value) => sign(TONES[value] || "unknown", WORDS[value] || value);
 const rate = (one) => (one.n ? `${count(one.k)}/${count(one.n)}` : "–");
+// As the page of `toolcert diff` says it.
+const speed = (one) => (one.change === "worse" ? sign("bad", "slower") : one.change === "improved" ? sign("good", "faster") : sign("cannot", one.p !== null && one.p <= 0.05 ? "less than a fifth" : "no evidence of change"));
+const value = (one) => (one === null ? "not set" : typeof one === "string" ? one : Array.isArray(one) && one.every((each) => typeof each === "string") ? one.join(", ") : JSON.stringify(one));
 const chance = (p) => (p === null ? "–" : p < 0.0001 ? "< 0.0001" : p.toPrecision(2));
 
 export function sidesPage(main, { go }) {
@@ -42,8 +45,8 @@ export function sidesPage(main, { go }) {
 
   function certificate(one) {
     const side = (run) => `${moment(run.started_at)}, ${run.models.length === 1 ? run.models[0] : plural(run.models.length, "model")}, ${run.about}`;
-    return el("div.certificate", {}, el("p.kind", {}, el("span", {}, `Difference of two ${one.job} runs`), change(one.change)), el("h2.verdict-line", {}, one.headline), el("p.lines", {}, prose(`${one.advice} ${one.shows || ""}`)),
-      el("dl.facts", {}, [["Before", side(one.before)], ["After", side(one.after)], ["Tests", count(one.tests)], ["Chance of a false alarm", String(one.alpha)], ...one.settings.map((setting) => [setting.name, `${JSON.stringify(setting.before)} → ${JSON.stringify(setting.after)}`])].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))));
+    return el("div.certificate", {}, el("p.kind", {}, el("span", {}, `Difference of two ${one.job} runs`), change(one.change)), el("h2.verdict-line", {}, one.headline), el("p.lines", {}, prose(one.advice.includes(one.shows) ? one.advice : `${one.advice} ${one.shows}`)),
+      el("dl.facts", {}, [["Before", side(one.before)], ["After", side(one.after)], ["Tests", count(one.tests)], ["Chance of a false alarm", String(one.alpha)], ...one.settings.map((setting) => [`Asked differently: ${setting.name}`, `${value(setting.before)} → ${value(setting.after)}`])].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))));
   }
 
   const verdict = (value) => (value ? sign(...(words[value.word] || ["unknown", value.word])) : "–");
@@ -53,13 +56,14 @@ export function sidesPage(main, { go }) {
   function model(one, sides) {
     const abilities = [...one.abilities].sort((a, b) => (a.p ?? 2) - (b.p ?? 2));
     const [before, after] = sides;
+    const times = one.times.filter((time) => time.before_n || time.after_n);
     return el("details", { open: one.change === "worse" || one.change === "changed" || sides.single }, el("summary", {}, el("span.break", {}, el("b", {}, one.name), one.before_name ? el("span.under", {}, `before: ${one.before_name}`) : ""), change(one.change), el("span", {}, verdict(one.before_verdict), " → ", verdict(one.after_verdict)), el("span.num", {}, `${rate(one.before)} → ${rate(one.after)}`)),
       el("div.inside", {},
         table(`What ${one.name} can do`, [[sides.job === "probe" ? "Probe" : "Of the rows"], ["Before", 1], ["After", 1], ["Lost", 1], ["Gained", 1], ["p", 1], ["Change"]], abilities.map((ability) => el("tr", {}, el("th", { scope: "row" }, el("code", {}, ability.name)), num(rate(ability.before)), num(rate(ability.after)), num(count(ability.lost)), num(count(ability.gained)), num(chance(ability.p)), el("td", {}, change(ability.change))))),
         one.findings.length ? el("h3.sub", {}, "Findings") : "",
         table(`Findings of ${one.name}`, [["Severity"], ["Code"], ["Before", 1], ["After", 1], ["p", 1], ["Change"]], one.findings.map((found) => el("tr", {}, el("td", {}, severity(found.severity)), el("th", { scope: "row" }, el("code", {}, found.code)), num(rate(found.before)), num(rate(found.after)), num(chance(found.p)), el("td", {}, sign(FOUND[found.change] || "unknown", FOUND_WORDS[found.change] || found.change))))),
-        one.times.length ? el("h3.sub", {}, "Times") : "",
-        table(`Times of ${one.name}`, [["Seconds"], ["p50 before", 1], ["p50 after", 1], ["p95 before", 1], ["p95 after", 1], ["p", 1], ["Change"]], one.times.map((time) => el("tr", {}, el("th", { scope: "row" }, time.label), num(seconds(time.before_p50)), num(seconds(time.after_p50)), num(seconds(time.before_p95)), num(seconds(time.after_p95)), num(chance(time.p)), el("td", {}, change(time.change))))),
+        times.length ? el("h3.sub", {}, "Times") : "",
+        table(`Times of ${one.name}`, [["Seconds"], ["p50 before", 1], ["p50 after", 1], ["p95 before", 1], ["p95 after", 1], ["p", 1], ["Change"]], times.map((time) => el("tr", {}, el("th", { scope: "row" }, time.label), num(seconds(time.before_p50)), num(seconds(time.after_p50)), num(seconds(time.before_p95)), num(seconds(time.after_p95)), num(chance(time.p)), el("td", {}, speed(time))))),
         one.cases.length ? el("h3.sub", {}, "Cases with another outcome ", el("span.faint", {}, `${count(one.lost)} lost, ${count(one.gained)} gained of ${plural(one.pairs, "pair")}; the first ${one.cases.length}`)) : el("p.label", {}, `${plural(one.pairs, "pair")}; no case has another outcome.`),
         one.cases.map((pair) => el("details.pair-of-cases", {}, el("summary", {}, el("span", {}, el("code", {}, pair.name)), el("span", {}, `${pair.before.replace("_", " ")} → ${pair.after.replace("_", " ")}`), el("span.quiet.cut", {}, pair.after_codes.join(", ") || pair.before_codes.join(", "))),
           el("p.label", {}, el("a", { href: address(`/runs/${before}`, { case: pair.before_case }) }, "Case before"), " · ", el("a", { href: address(`/runs/${after}`, { case: pair.after_case }) }, "Case after")),
