@@ -1,8 +1,7 @@
 """Count what a newcomer has to find their way through: modules, importers, names, lines, and the files on a walk.
 
 `python scripts/house.py` prints the table; `--walk` also runs a probe, a verify and a compare against a simulated
-vendor
-and lists the files in which each calls a function, in the order of their first call.
+vendor, and lists the files in which each calls a function, in the order of their first call.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ LOADED_BY_NAME = re.compile(
     r"|probes\.(calling|control|conversation|format|server|streamed))\."
     r"|toolcert\.reports\.\w+\.(csv|html|junit|markdown)$"
 )
-"""Modules that a registry loads by their names: whoever imports one as well is no only importer."""
+"""Modules that a registry loads by their names: a module that imports one as well is not its only user."""
 WORKER, SOCKET = "_worker", "exchange"
 """The engine's worker, and the function that writes a request to its connection."""
 
@@ -163,7 +162,7 @@ class Walk:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Whether a call is made by a module that is being imported: that is no step of the data."""
+    """Whether a call is made by a module that is being imported: that is not a step of the data."""
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__":
             return True
@@ -177,7 +176,7 @@ def simulated_vendor(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "toolcert", "simulate", "--port", "0"]
     with (folder / "vendor.log").open("w+") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
-            for _ in range(600):  # a minute, for a machine that has much else to do
+            for _ in range(600):  # a minute, for a busy machine
                 time.sleep(0.1)
                 text = (folder / "vendor.log").read_text()
                 if found := [word for word in text.split() if word.startswith("http://127.0.0.1:")]:
