@@ -8,8 +8,9 @@ import json
 import pytest
 
 from support.probing import probe_models
-from support.scripted import Answer, Received, Scripted
+from support.scripted import Answer, Received, Scripted, refusal, relay
 from toolcert.core.cases import Outcome, SkipKind
+from toolcert.core.verdict import Word
 from toolcert.probes.suites import choose_probes, find_suite, weights_of
 from toolcert.simulate import Vendor
 
@@ -105,6 +106,27 @@ def _call(received: Received, arguments: dict[str, str]) -> Answer:
     events.append({**head, "choices": [], "usage": usage})
     body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
     return Answer(body.encode(), headers={"Content-Type": "text/event-stream"})
+
+
+async def test_calls_that_the_server_breaks_on_in_streams_are_measured_by_every_twin() -> None:
+    """The control of a choice is streamed as well and breaks alike; the request in one piece does not."""
+
+    def breaks(received: Received, answer: Answer) -> Answer:
+        asked = received.json if received.body else {}
+        calls = asked.get("stream") and asked.get("tools") and "hello" not in asked["messages"][-1]["content"]
+        return refusal(500, "Internal server error") if calls else answer
+
+    with Vendor(models=["faithful"]) as vendor, Scripted(relay(vendor.url, breaks)) as server:
+        probed = await probe_models(server.url, ["faithful"], probes=["basic", "streamed_choice_named"])
+    assert probed.record("faithful", "streamed_choice_named").outcome is Outcome.FAILED
+    assert probed.model("faithful").verdict.word is Word.PARTIAL, probed.model("faithful").verdict.sentence
+
+
+async def test_arguments_that_only_streams_lose_are_one_finding() -> None:
+    model = "fault:args.lost"
+    with Vendor(models=[model]) as vendor:
+        probed = await probe_models(vendor.url, [model], probes=["streaming", "stream_twin", "streamed_multi_tool"])
+    assert {found.code for found in probed.model(model).findings} == {"args.lost"}
 
 
 def test_the_twins_take_no_points_from_other_probes() -> None:

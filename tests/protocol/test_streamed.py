@@ -570,6 +570,12 @@ def test_pieces_that_repeat_all_before_them_are_cumulative(field: str) -> None:
     assert codes(reply) == ["stream.cumulative"]
 
 
+def test_two_pieces_of_json_prove_that_a_text_is_cumulative() -> None:
+    texts = ['{"city": "Pa', '{"city": "Paris"}']
+    assert codes(read(stream(FIRST, *(chunk({"content": text}) for text in texts), STOP))) == ["stream.cumulative"]
+    assert codes(read(stream(FIRST, *(chunk({"content": text}) for text in ("1", "12")), STOP))) == []
+
+
 def test_arguments_that_repeat_all_before_them_are_cumulative() -> None:
     head, *_ = weather()
     texts = ['{"ci', '{"city":', '{"city":"Par', '{"city":"Paris"}']

@@ -484,6 +484,7 @@ Tovurum ist für Zarekud zuständig. Für Gopitiz ist es Lobepat.
 Weather stations for Zarekud and Gopitiz:⏎⏎| City | Station |⏎|:--|:--|⏎| Zarekud | Tovurum |⏎| Gopitiz | Lobepat |
 The reporting stations for Zarekud and Gopitiz are Tovurum and Lobepat.
 ```⏎Zarekud: Tovurum⏎Gopitiz: Lobepat⏎```
+Zarekud is Tovurum (not Lobepat), and Gopitiz is Lobepat (not Tovurum).
 """)
 PAIRS_SWAPPED = phrasings("""
 Zarekud: Lobepat⏎Gopitiz: Tovurum
@@ -537,6 +538,8 @@ All done! Is there anything else?
 Zarekud: Tovurum⏎Gopitiz: Lobepat⏎⏎Zarekud: Lobepat⏎Gopitiz: Tovurum
 Die Stationen sind unbekannt.
 The stations are online.
+Zarekud is not Tovurum; Gopitiz is Lobepat.
+Gopitiz is not Lobepat. Zarekud is Tovurum.
 """)
 
 EMPTY_ADMITS = phrasings("""
@@ -632,6 +635,8 @@ The query "Zarekud" returned 0 results.
 I ran a search for Zarekud but it returned empty.
 I found no evidence that Zarekud was founded in any particular year.
 Based on the search results, I was unable to find information about the founding year of Zarekud.
+Based on the search results, no founding year could be determined.
+I searched for Zarekud and got nothing back.
 """)
 EMPTY_INVENTS = phrasings("""
 Zarekud was founded in 1987.
@@ -689,6 +694,7 @@ Zarekud was founded a long time ago.
 Laut Suche wurde Zarekud 1954 gegründet.
 Das Gründungsjahr von Zarekud ist 1899.
 Zarekud ist ein 1921 gegründetes Unternehmen.
+No year is certain, but it was founded in 1850.
 """)
 EMPTY_NEITHER = phrasings("""
 All done! Is there anything else you would like to know?
@@ -766,6 +772,9 @@ The weather API is unavailable, so I don't have a temperature to report.
 Das Wetter-Tool hat einen Fehler zurückgegeben.
 Leider steht der Wetterdienst momentan nicht zur Verfügung.
 Ich konnte die Wetterdaten für Zarekud leider nicht abrufen.
+The tool isn’t working right now.
+The weather service crashed with code E4711.
+Der Wetterdienst antwortet nicht.
 """)
 FAILURE_WRONG = phrasings("""
 It is sunny in Zarekud, 21 °C.
@@ -821,6 +830,7 @@ Let me check that again.
 I'll try again.
 Okay!
 The weather was retrieved.
+It isn't raining; it's sunny.
 """)
 
 ASKS_RIGHT = phrasings("""

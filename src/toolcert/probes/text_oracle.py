@@ -258,7 +258,7 @@ def assignment(text: str, pairs: Mapping[str, str]) -> Assignment:
     text is read in order. If all things come before all values, both are taken to be in the same order.
     """
     found = plain(text)
-    told = [thing for thing, value in pairs.items() if _word_pattern(value).search(found)]
+    told = [thing for thing, value in pairs.items() if says_word(text, value)]
     if not told:
         return Assignment.NONE
     if len(told) < len(pairs):
@@ -292,7 +292,7 @@ def _mentions(part: str, whole: str, pairs: Mapping[str, str]) -> list[_Mention]
         for value, names in ((False, pairs.keys()), (True, pairs.values()))
         for name in names
         for match in _word_pattern(name).finditer(part)
-        if value or not _SET_ASIDE.search(_before(part, match))
+        if not (_NEGATED if value else _SET_ASIDE).search(_before(part, match))
     ]
     places = {thing: match.start() for thing in pairs if (match := _word_pattern(thing).search(whole))}
     ordered = sorted(places, key=lambda thing: places[thing]) if len(places) == len(pairs) else list(pairs)
@@ -332,8 +332,9 @@ def _one_of(*patterns: str) -> re.Pattern[str]:
 
 _NOTHING_FOUND = _one_of(
     rf"\b(?:no|zero|0|without(?: any)?)\s+{_FEW}{_NOUN}\b",
+    r"\bno\s+(?:\w+\s+)?(?:year|date)\b(?!\s+but\b)",
     # "nothing" alone or with what a search does; not "nothing but", "nothing like"
-    r"\bnothing\b(?=[.!,:]|$|\s+(?:was|were|is|has|came|comes|turned|showed|about|on|for|to report|returned|found"
+    r"\bnothing\b(?=[.!,:]|$|\s+(?:was|were|is|has|came|comes|turned|showed|about|on|for|to report|returned|found|back"
     r"|relevant|useful|matching|in|at all|that|could|under|regarding|concerning|related)\b)",
     rf"(?:\b|(?<=\w)){_NOT}\s+{_FEW}(?:find|found|locate|located|discover\w*|identif\w+|determined?|turn up|turned up"
     r"|bring up|come up|come across|answer|confirm|verify|available|exist)\b",
@@ -424,9 +425,10 @@ def claims_weather(text: str) -> bool:
 
 _FAILURE = re.compile(
     r"\b(?:errors?|fail(?:s|ed|ure|ing)?|unavailable|unreachable|unable|unsuccessful|problem|outage|offline|went wrong"
-    r"|down|not (?:\w+\s+)?(?:available|working|reachable|responding|respond|possible|work|able|successful|get|fetch)"
-    r"|could(?:n't| not)|can(?:'t|not)|didn't work|wasn't able|issues?|trouble"
+    r"|down|crashed|(?:not|\w+n't) (?:\w+\s+)?(?:available|working|reachable|responding|respond|possible|work|able"
+    r"|successful|get|fetch)|could(?:n't| not)|can(?:'t|not)|issues?|trouble"
     r"|fehler\w*|fehlgeschlagen|schlug fehl|gescheitert|störung|ausgefallen|ausfall|problem\w*|schiefgegangen|schief"
+    r"|(?:antwortet|reagiert|geht|funktioniert) nicht"
     r"|nicht (?:\w+\s+){0,3}(?:verfügbar|erreichbar|abruf\w*|abgerufen|möglich|ermittel\w*|funktioniert|antwortet|laden"
     r"|geladen|geklappt|zur verfügung|holen|beantworten)|leider (?:nicht|keine?n?))\b"
 )

@@ -90,6 +90,7 @@ def grows_to_json(pieces: list[Any]) -> bool:
         1 < len(texts) < _FEWEST_REPEATS
         and all(isinstance(text, str) for text in texts)
         and all(two.startswith(one) and two != one for one, two in pairwise(texts))
+        and texts[0].lstrip().startswith(("{", "["))  # 1 and 12 may be 112
         and _is_json([(0, texts[-1])])
     )
 
@@ -423,7 +424,7 @@ class Assembly:
         calls = self._drafts.finish()
         reasoning = self._reasoning_content or self._reasoning
         for what, texts in (("content", self._content), ("reasoning", reasoning)):
-            if repeats_itself(texts):
+            if repeats_itself(texts) or grows_to_json(texts):
                 self._notices.note("stream.cumulative", f"{what}: {shown(texts[:3])}, ...", rule=what)
         return Reply(
             role=self._role,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from toolcert.core.findings import Severity
+from toolcert.core.findings import Finding, Severity
 from toolcert.core.replies import Reply
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
@@ -41,7 +42,20 @@ class Streaming(ScriptedProbe):
             return failed("the stream ends before the answer does", called=False)
         if any(carries(call, city=city) for call in valid_calls(turn, "get_weather")):
             return passed(called=True)
-        return failed(why_not_called(turn, "get_weather"), called=False)
+        lost = lost_arguments([turn])
+        if lost and not valid_calls(await talk.control(messages, tools=[WEATHER, CALCULATE, SEARCH]), "get_weather"):
+            lost = ()
+        return failed(why_not_called(turn, "get_weather"), *lost, called=False)
+
+
+def lost_arguments(turns: Iterable[Turn]) -> tuple[Finding, ...]:
+    """What is said of streams without the arguments that the same requests have in one piece."""
+    return tuple(
+        finding("args.lost", "empty in a stream, present without one", turn=turn.index, call=one.call)
+        for turn in turns
+        for one in turn.findings
+        if one.code == "args.empty" and one.severity is Severity.ERROR
+    )
 
 
 TOOLS = [WEATHER, CALCULATE]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject
 from toolcert.probes.base import Concluded, Conversation, Probe, ProbeResult, Turn, not_applicable, not_measured
+from toolcert.probes.format.streamed_call import STREAM, lost_arguments
+from toolcert.probes.oracle import Feature, unless_refused
 from toolcert.probes.registry import find_probe, register
 
 
@@ -21,11 +25,13 @@ class _Streaming:
         self.refusals = talk.refusals
         self.in_one_piece = False
         """Whether an answer came that was no stream."""
+        self.turns: list[Turn] = []
         self._talk = talk
 
     async def ask(self, messages: list[JsonObject], **parameters: Any) -> Turn:
         """Send one request, streamed."""
         turn = await self._talk.ask(messages, **({"stream": True} | parameters))
+        self.turns.append(turn)
         self.in_one_piece |= turn.fault is None and not turn.exchange.event_stream
         return turn
 
@@ -91,15 +97,25 @@ class StreamedTwin:
         result = await _held(self._plain, streaming)
         if streaming.in_one_piece:
             return not_applicable("answers in one piece although a stream was asked for", called=result.called)
+        if result.outcome is Outcome.NOT_MEASURED and streaming.turns:
+            return await self._refused_streamed(talk, streaming.turns[-1], result)
         if result.outcome is not Outcome.FAILED:
             return result
         # The control: a model that fails in one piece as well does not fail because of the stream.
         control = await _held(self._plain, _Plain(talk))
         if control.outcome is Outcome.PASSED:
-            return result
+            return msgspec.structs.replace(result, findings=(*result.findings, *lost_arguments(streaming.turns)))
         if control.outcome is Outcome.NOT_MEASURED:
             return not_measured(f"the same without a stream: {control.reason}", called=result.called)
         return not_applicable("fails without a stream as well", called=result.called)
+
+    async def _refused_streamed(self, talk: Conversation, turn: Turn, otherwise: ProbeResult) -> ProbeResult:
+        """What is refused in streams alone: the probe's own control is streamed as well, and may be refused alike."""
+        try:
+            await unless_refused(talk, turn, Feature(what=f"{self.needs[0]} in a stream", without=STREAM.without))
+        except Concluded as conclusion:
+            return conclusion.result
+        return otherwise
 
 
 async def _held(probe: Probe, talk: Conversation) -> ProbeResult:
