@@ -40,6 +40,12 @@ from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
 
 FILES = (RESULTS_FILE, REGISTRY_FILE, SUMMARY_FILE)
 KEPT_DAYS = 90
+_TIMES = {
+    "tool_call_time": "tool_call_time",
+    "response_time": "response_processing_time",
+    "total_time": "total_time",
+}
+"""The columns of times by the names that they have in a result."""
 
 
 def check_history(config: Config) -> None:
@@ -60,7 +66,7 @@ def save_history(run: ProbeRun, results: Sequence[dict[str, Any]], config: Confi
     day = day_of(run.summary.started_at)
     more = {(day, model): row for model, row in _evidence(run, config).items()}
     for result in results:
-        more[day, result["model"]] |= _total_time(result)
+        more[day, result["model"]] |= _times(result)
     with _store_of(folder, config.client_type.value) as (store, location):
         add_summary(run.summary, location)
         return _write(store, folder, _first_day(day, config.history_days), more)
@@ -106,7 +112,7 @@ class HistoryManager:
         day = test_date or today()
         run = StoredRun(run=f"results-{day}", day=day, started_at=time.time(), source="probe", suite="hello")
         found = [_observation(result, run) for result in results]
-        more = {(day, result["model"]): _total_time(result) for result in results}
+        more = {(day, result["model"]): _times(result) for result in results}
         with _store_of(Path(self.history_dir), "results") as (store, _):
             store.add(run, found)
             export_csv(store, Path(self.history_dir), more=more)
@@ -176,9 +182,10 @@ def _first_day(last: str, days: int) -> str:
     return (datetime.fromisoformat(last).replace(tzinfo=UTC) - timedelta(days=days - 1)).date().isoformat()
 
 
-def _total_time(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The column that medians of the two turns do not give."""
-    return {"total_time": round((result.get("response_times") or {}).get("total_time") or 0.0, 4)}
+def _times(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The three columns of times, as in the report."""
+    times = result.get("response_times") or {}
+    return {column: round(times.get(name) or 0.0, 4) for column, name in _TIMES.items()}
 
 
 def _observation(result: Mapping[str, Any], run: StoredRun) -> Observation:

@@ -167,6 +167,21 @@ def test_an_error_inside_a_200_is_no_result_of_the_day(folder: Path) -> None:
             assert model["total_tests"] == str(int(expected[0] == "True"))
 
 
+def test_the_times_of_a_row_are_those_of_the_report(known: WatsonxVendor, folder: Path) -> None:
+    save("--output", "report.json")
+    report = json.loads((folder / "report.json").read_text())
+    columns = ("tool_call_time", "response_time", "total_time")
+    found = {one["model_id"]: [float(one[name]) for name in columns] for one in history(folder, "test_results.csv")}
+    for one in report["results"]:
+        assert found[one["model"]] == pytest.approx([time or 0.0 for time in one["timings"].values()], abs=1e-4)
+    (day,) = history(folder, "daily_summary.csv")
+    means = [float(day[name]) for name in ("avg_tool_time", "avg_response_time", "avg_total_time")]
+    figures = list(report["summary"]["performance"].values())[:3]
+    assert means == pytest.approx(figures, abs=1e-4)
+    registry = {one["model_id"]: one for one in history(folder, "models_registry.csv")}
+    assert float(registry[GRANITE]["avg_tool_time"]) == pytest.approx(found[GRANITE][0])
+
+
 def test_long_answers_are_cut_so_that_the_file_can_be_read(folder: Path) -> None:
     def respond(received: Received) -> Answer:
         answer = greeter(1, 1)(received)

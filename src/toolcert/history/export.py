@@ -40,11 +40,12 @@ def export_csv(
             f"the history has no run of {HELLO}, the only probe that these files can hold.",
             remedy="Export it as jsonl or parquet, or probe with --suite hello.",
         )
-    latest = latest_per_day(every)
+    extra = more or {}
+    latest = [_with_times(one, extra.get((one.day, one.model), {})) for one in latest_per_day(every)]
     found = [one for one in latest if since is None or one.day >= since]
     provider = any(PROVIDER in (observation.original or {}) for observation in found)
     columns = (*RESULTS, PROVIDER) if provider else RESULTS
-    rows = [_completed(one, (more or {}).get((one.day, one.model), {})) for one in found]
+    rows = [_completed(one, extra.get((one.day, one.model), {})) for one in found]
     _write(folder / RESULTS_FILE, columns, rows)
     _write(folder / REGISTRY_FILE, REGISTRY, _registry_rows(store, every, latest))
     _write(folder / SUMMARY_FILE, SUMMARY, _summary_rows(list(zip(found, rows, strict=True))))
@@ -59,6 +60,14 @@ def latest_per_day(observations: Iterable[Observation]) -> list[Observation]:
         if observation.answered or target not in latest or not latest[target].answered:
             latest[target] = observation
     return sorted(latest.values(), key=lambda observation: (observation.day, observation.at))
+
+
+def _with_times(observation: Observation, more: JsonObject) -> Observation:
+    """With the times of the extra columns, so that every column and every mean tells of the same ones."""
+    if observation.original is not None or "tool_call_time" not in more:
+        return observation
+    call, answer = more["tool_call_time"] or None, more["response_time"] or None
+    return msgspec.structs.replace(observation, call_p50=call, answer_p50=answer)
 
 
 def _completed(observation: Observation, more: JsonObject) -> JsonObject:
