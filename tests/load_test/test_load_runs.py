@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import toolcert
@@ -11,8 +12,10 @@ from toolcert import LoadOptions, LoadRun, Word
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.records import ProbeFacts, Record
-from toolcert.probes.summary.load_tally import LevelTally
+from toolcert.core.manifest import Manifest
+from toolcert.core.records import LoadFacts, LoadPhase, ProbeFacts, Record
+from toolcert.load_test import summary as load_summary
+from toolcert.probes.summary.load_tally import LevelTally, LoadTally
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import SeenBy, all_faults
 
@@ -68,6 +71,18 @@ def test_a_level_that_the_vendor_does_not_allow_is_not_certified(tmp_path: Path)
     assert any(line.startswith("The vendor let only ") for line in summary.lines)
 
 
+def test_answers_that_get_slower_and_not_wrong_are_counted_as_slower() -> None:
+    tally = LoadTally(8)
+    for number in range(120):
+        seconds = 0.5 if number < 60 else 2.0
+        facts = LoadFacts(phase=LoadPhase.HOLD, level=8, number=number, began=1000.0 + number)
+        tally.add(msgspec.structs.replace(answer(at=1001.0 + number, seconds=seconds), load=facts))
+    run = Manifest(run="r", toolcert="0", job="load", started_at=1000.0, parameters={"at_load": 8})
+    (found,) = load_summary._summary(run, tally, 1121.0, {}).findings
+    assert (found.code, found.count, found.of) == ("load.degrades", 40, 40)
+    assert found.evidence == "the median answer takes 0.50 s at first, 2.00 s at last"
+
+
 def test_the_wait_for_a_retry_is_no_lower_load() -> None:
     """Eight at a time for a second, and one of them once more after a long pause."""
     level = LevelTally(8)
@@ -83,9 +98,9 @@ def test_the_wait_for_a_retry_is_no_lower_load() -> None:
     assert level.held_back
 
 
-def answer(*, at: float, retried: bool = False) -> Record:
-    """An answer that took a second."""
-    facts = ProbeFacts(probe="load", iteration=1, seconds=(1.0,), requests=1, retried=retried)
+def answer(*, at: float, seconds: float = 1.0, retried: bool = False) -> Record:
+    """A right answer."""
+    facts = ProbeFacts(probe="load", iteration=1, seconds=(seconds,), requests=1, retried=retried)
     return Record(case="c", endpoint="e", model="m", outcome=Outcome.PASSED, at=at, probe=facts)
 
 

@@ -125,6 +125,8 @@ class Drift(Value):
     """Median of the whole answer."""
     last_seconds: float | None = None
     p_slower: float = 1.0
+    slower: int = 0
+    """Answers of the last third that take half as long again as the median of the first."""
 
 
 class LoadExample(Value):
@@ -355,15 +357,17 @@ def _drift(tally: LoadTally) -> Drift | None:
         return None
     first, last = tally.thirds()
     before, after = ([one for _, _, one in part if one is not None] for part in (first, last))
+    usual = median(before) if before else None
     right, right_last = (Rate(k=sum(ok for _, ok, _ in part), n=len(part)) for part in (first, last))
     return Drift(
         seconds=tally.held,
         first=right,
         last=right_last,
         p=fisher_tail(right_last.n - right_last.k, right_last.n, right.n - right.k, right.n),
-        first_seconds=median(before) if before else None,
+        first_seconds=usual,
         last_seconds=median(after) if after else None,
         p_slower=rank_sum(before, after),
+        slower=sum(one >= DRIFT_FACTOR * usual for one in after) if usual else 0,
     )
 
 
@@ -379,8 +383,8 @@ def _findings(
         shown = tuple(_pair(alone.case, loaded.case, records) for alone, loaded in tally.worse)
         yield _finding(CORRUPTION, pairs.worse, pairs.measured, text, p=pairs.p, examples=shown)
     if drift is not None and (text := _drift_text(drift)):
-        wrong = drift.last.n - drift.last.k
-        yield _finding("load.degrades", wrong, drift.last.n, text, p=min(drift.p, drift.p_slower))
+        worse = drift.last.n - drift.last.k if drift.p <= DRIFT_ALPHA else drift.slower
+        yield _finding("load.degrades", worse, drift.last.n, text, p=min(drift.p, drift.p_slower))
     if text := "; ".join(_queueing(tally)):
         slower = sum(_waits(alone, loaded) for alone, loaded in tally.times)
         yield _finding("load.queueing", slower, len(tally.times), text)

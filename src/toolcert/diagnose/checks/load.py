@@ -32,7 +32,7 @@ declare(
     FindingKind(
         code="load.degrades",
         severity=Severity.WARNING,
-        title="Answers get worse the longer the load lasts.",
+        title="Answers get worse or slower the longer the load lasts.",
         meaning="A run of hours fails although its first minutes were good.",
         cause="Memory that is never freed, a cache that fills up or fragments, or a machine that is throttled.",
         remedy="Restart the server now and then, and measure again with a longer --for.",
