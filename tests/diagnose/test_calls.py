@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -75,3 +76,19 @@ def test_empty_list() -> None:
 @pytest.mark.parametrize("index", [-1, "0", 0.5, True])
 def test_bogus_index_in_a_plain_answer(index: Any) -> None:
     assert codes(asked(), called(call(index=index))) == ["call.index_bogus"]
+
+
+@pytest.mark.parametrize("name", ["tool_{}", "get_weather"])
+@pytest.mark.parametrize("arguments", ['{{"city": "{}"}}', '{{"city": "Tokyo", "n": 1}}'])
+def test_thousands_of_calls_in_one_answer_are_examined_in_seconds(name: str, arguments: str) -> None:
+    calls = [call(name.format(place), arguments.format(place), id=f"call_{place // 2}") for place in range(5000)]
+    started = time.process_time()
+    assert found(asked(), called(*calls))
+    assert time.process_time() - started < 5
+
+
+def test_equal_arguments_written_differently_are_one_call_twice() -> None:
+    twice = (call("f", '{"a": 1, "b": 2}', id="x"), call("f", '{"b": 2.0, "a": 1}', id="y"))
+    assert "call.duplicate" in {one.code for one in found(asked(), called(*twice))}
+    apart = (call("f", '{"a": 1}', id="x"), call("f", '{"a": true}', id="y"))
+    assert "call.duplicate" not in {one.code for one in found(asked(), called(*apart))}

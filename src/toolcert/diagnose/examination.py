@@ -118,20 +118,28 @@ def fold(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """
     told = list(findings)
     for rule in CONSEQUENCES if len(told) > 1 else ():
-        for cause in [one for one in told if one.because_of is None and _is(one.code, rule.cause)]:
-            told = [_under(cause, one) if _follows(one, cause, rule) else one for one in told]
+        causes: dict[tuple[int, int | None], dict[str, int]] = {}
+        for place, one in enumerate(told):
+            if one.because_of is None and _is(one.code, rule.cause):
+                for call in (one.call, _ANY_CALL):
+                    causes.setdefault((one.turn, call), {}).setdefault(one.code, place)
+        if causes:
+            told = [_under_cause(one, causes, rule) for one in told]
     return tuple(told)
 
 
-def _under(cause: Finding, one: Finding) -> Finding:
-    return msgspec.structs.replace(one, because_of=cause.code)
+_ANY_CALL = -1
 
 
-def _follows(one: Finding, cause: Finding, rule: Consequence) -> bool:
-    if one.because_of is not None or one.code == cause.code or one.turn != cause.turn:
-        return False
-    same_call = one.call is None or cause.call is None or one.call == cause.call
-    return same_call and any(_is(one.code, code) for code in rule.follows)
+def _under_cause(one: Finding, causes: dict[tuple[int, int | None], dict[str, int]], rule: Consequence) -> Finding:
+    """The finding with its first cause, if it has one; `causes` holds places of codes by turn and call."""
+    if one.because_of is not None or not any(_is(one.code, code) for code in rule.follows):
+        return one
+    about = (_ANY_CALL,) if one.call is None else (None, one.call)
+    places = [found for call in about for found in causes.get((one.turn, call), {}).items() if found[0] != one.code]
+    if not places:
+        return one
+    return msgspec.structs.replace(one, because_of=min(places, key=lambda found: found[1])[0])
 
 
 def _is(code: str, wanted: str) -> bool:

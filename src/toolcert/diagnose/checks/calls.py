@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.replies import CallsField
 from toolcert.core.text.excerpt import shown
-from toolcert.core.text.json_value import same_value
+from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement
 from toolcert.diagnose.markup import call_in
@@ -171,10 +171,13 @@ def id_duplicate(view: View) -> Iterator[Evidence]:
 
 @check(DUPLICATE, When.CALLED)
 def duplicate(view: View) -> Iterator[Evidence]:
-    for place, call in enumerate(view.calls):
+    if len(view.calls) < 2:
+        return
+    seen: dict[tuple[bytes, bytes, bool], CallJudgement] = {}
+    for call in view.calls:
         arguments = call.judgement.arguments
-        first = next((one for one in view.calls[:place] if _same_call(one, call)), None)
-        if first is None:
+        first = seen.setdefault(_sameness(call), call)
+        if first is call:
             continue
         again = isinstance(call.call.id, str) and call.call.id == first.call.id
         # A tool without arguments (roll_dice) may well be wanted several times.
@@ -185,14 +188,11 @@ def duplicate(view: View) -> Iterator[Evidence]:
         yield Evidence(text=text, call=call.position, severity=Severity.WARNING if wanted else None)
 
 
-def _same_call(first: CallJudgement, second: CallJudgement) -> bool:
-    if first.call.name != second.call.name:
-        return False
-    mine, other = first.judgement.arguments, second.judgement.arguments
-    written, again = first.call.arguments, second.call.arguments
-    if mine is None or other is None:
-        return bool(written == again)
-    return (isinstance(written, str) and written == again) or same_value(mine, other)
+def _sameness(call: CallJudgement) -> tuple[bytes, bytes, bool]:
+    """Equal for calls of the same tool with the same arguments; as written where they could not be read."""
+    arguments = call.judgement.arguments
+    unread = arguments is None
+    return canonical(call.call.name), canonical(plain_numbers(call.call.arguments if unread else arguments)), unread
 
 
 @check(ID_FORMAT, When.CALLED)
