@@ -80,6 +80,16 @@ def test_a_link_shows_what_was_seen(viewed: Callable[..., Viewer], visit: Callab
     assert shown(other) == seen
 
 
+def test_a_link_on_a_page_elsewhere_opens_in_a_browser_that_was_let_in(
+    viewed: Callable[..., Viewer], visit: Callable[..., Page], small_run: Path
+) -> None:
+    viewer = viewed(small_run.parent)
+    page = visit(viewer).context.new_page()
+    page.goto(f"data:text/html,<a href='{viewer.address}{RUN}?case=row-2'>look</a>")
+    page.click("a")
+    page.wait_for_selector(".case-head h1:has-text('Row 2')")
+
+
 def test_facets_narrow_the_list_and_count(
     viewed: Callable[..., Viewer], visit: Callable[..., Page], small_run: Path
 ) -> None:

@@ -33,6 +33,15 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(viewed: Callable[...,
     assert client.let_in().ask("/api/runs").json["runs"][0]["run"] == "c41e88d0"
 
 
+def test_a_link_elsewhere_is_refused_and_loaded_again_once(viewed: Callable[..., Viewer], small_run: Path) -> None:
+    client = Client(viewed(small_run.parent))
+    followed = client.ask("/runs/c41e88d0", Sec_Fetch_Mode="navigate", Sec_Fetch_Site="cross-site")
+    assert (followed.status, followed.headers["refresh"]) == (403, "0")
+    again = client.ask("/runs/c41e88d0", Sec_Fetch_Mode="navigate", Sec_Fetch_Site="same-origin")
+    assert again.status == 403
+    assert "refresh" not in again.headers
+
+
 def test_the_way_in_leads_to_no_other_host(viewed: Callable[..., Viewer], small_run: Path) -> None:
     client = Client(viewed(small_run.parent))
     assert client.ask(f"//leak.example/?{client.token}").headers["location"].startswith("/leak.example")

@@ -101,6 +101,9 @@ class Guard:
             return self._by_token(request)
         if _same(request.cookies.get(self._cookie, ""), self._session):
             return await handler(request)
+        if request.headers.get("Sec-Fetch-Mode") == "navigate" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+            # A strict cookie stays away from a link that is followed elsewhere; loaded again, the page is our own.
+            return refused("The link comes from elsewhere; the page is loaded again.", Refresh="0")
         if self._password is not None and request.method == "GET" and not request.path.startswith("/api/"):
             raise web.HTTPSeeOther(LOGIN)
         return refused("Open the address that `toolcert view` printed, once, in this browser.")
@@ -176,7 +179,7 @@ def page(html: str, status: int = 200) -> web.Response:
     )
 
 
-def refused(sentence: str) -> web.Response:
+def refused(sentence: str, **more: str) -> web.Response:
     """403, in words."""
-    headers = {"Content-Security-Policy": POLICY, **HEADERS}
+    headers = {"Content-Security-Policy": POLICY, **HEADERS, **more}
     return web.Response(text=f"403: {sentence}\n", status=403, headers=headers)
