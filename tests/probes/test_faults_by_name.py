@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -75,6 +76,29 @@ def changed(answer: Answer, change: Callable[[dict[str, Any]], None]) -> Answer:
     if body.get("choices"):
         change(body["choices"][0])
     return answer._replace(body=body)
+
+
+def test_an_answer_that_is_empty_by_chance_is_not_told_as_null_content(vendor: Vendor) -> None:
+    """Only what is lost every time with null content, and never with text beside the call, is lost because of it."""
+    answers = itertools.count()
+
+    def empty_once(_: Received, answer: Answer) -> Answer:
+        def emptied(choice: dict[str, Any]) -> None:
+            choice["message"]["content"] = ""
+
+        return answer if next(answers) else changed(answer, emptied)
+
+    run = probed(vendor, empty_once, "null_content")
+    assert run.record("faithful", "null_content").codes == ("text.empty",)
+
+
+def test_a_server_that_takes_two_tools_in_a_stream_is_not_told_to_count_bytes(vendor: Vendor) -> None:
+    def takes_two(received: Received, answer: Answer) -> Answer:
+        body = asked(received)
+        return refusal(400, "too many tools") if body.get("stream") and len(body["tools"]) > 2 else answer
+
+    record = probed(vendor, takes_two, "streamed_many_tools").record("faithful", "streamed_many_tools")
+    assert record.codes == ("schema.valid_rejected",), record.reason
 
 
 def test_a_model_that_declines_does_not_answer_with_nothing(vendor: Vendor) -> None:

@@ -29,7 +29,7 @@ from toolcert.probes.oracle import (
     valid_calls,
     why_not_called,
 )
-from toolcert.probes.refusal_pairs import is_refusal, try_pairs
+from toolcert.probes.refusal_pairs import PAIRS, is_refusal, try_pairs
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import WEATHER
 from toolcert.probes.text_oracle import says_number
@@ -51,11 +51,22 @@ class NullContent(ScriptedProbe):
         turn = await answered_on(talk, history, feature=NULL_CONTENT.over(control), tools=[WEATHER])
         if mentions(turn, station):
             return passed(handled=True)
-        with_text = await talk.control(control, tools=[WEATHER])
-        if with_text.reply is not None and mentions(with_text, station):
+        if await _lost_only_when_null(talk, history, control, station):
             found = finding("history.null_content", turn.text or "no text", turn=turn.index)
             return failed("loses the result when content is null", found, handled=False)
         return unused(turn, "does not use the tool's result")
+
+
+async def _lost_only_when_null(
+    talk: Conversation, history: list[JsonObject], control: list[JsonObject], station: str
+) -> bool:
+    """Whether the result is lost every time with null content and never with text: a model may also be careless."""
+    for _ in range(PAIRS):
+        for messages, told in ((control, True), (history, False)):
+            turn = await talk.control(messages, tools=[WEATHER])
+            if turn.reply is None or mentions(turn, station) is not told:
+                return False
+    return True
 
 
 def _null_content_history(talk: Conversation, station: str, content: str | None) -> list[JsonObject]:

@@ -95,11 +95,15 @@ class ManyTools(ScriptedProbe):
 
 
 async def _unless_too_large(talk: Conversation, result: ProbeResult, tools: list[JsonObject]) -> ProbeResult:
-    """The result; where a few tools of as many bytes are refused as well, it names the bytes and not the number."""
+    """The result; where three tools are refused for as many bytes, and only then, it names these and not the number."""
     if not result.findings or result.findings[0].code != "schema.valid_rejected":
         return result
+
+    async def takes_three(size: int) -> bool:
+        return await works_once(talk, lambda: talk.control([user("Say hello.")], tools=schemas_of(size)))
+
     size = size_of(tools)
-    if await works_once(talk, lambda: talk.control([user("Say hello.")], tools=schemas_of(size))):
+    if await takes_three(size) or not await takes_three(0):
         return result
     (found,) = result.findings
     limit = finding(
