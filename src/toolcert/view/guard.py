@@ -101,7 +101,12 @@ class Guard:
             return self._by_token(request)
         if _same(request.cookies.get(self._cookie, ""), self._session):
             return await handler(request)
-        if request.headers.get("Sec-Fetch-Mode") == "navigate" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        return self._stranger(request)
+
+    def _stranger(self, request: web.Request) -> web.Response:
+        """What somebody is told who has no cookie."""
+        came = request.headers.get("Sec-Fetch-Mode"), request.headers.get("Sec-Fetch-Site")
+        if came == ("navigate", "cross-site"):
             # A strict cookie stays away from a link that is followed elsewhere; loaded again, the page is our own.
             return refused("The link comes from elsewhere; the page is loaded again.", Refresh="0")
         if self._password is not None and request.method == "GET" and not request.path.startswith("/api/"):
