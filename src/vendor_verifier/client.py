@@ -90,5 +90,5 @@ class ApiClient:
 
 
 def patience(retries: int) -> RetryPolicy:
-    """Repeat every failure this many times, timeouts and answers that break off included."""
+    """Repeat every failure this many times, timeouts, answers that break off and unreadable ones included."""
     return RetryPolicy(retries=retries, timeout_retries=retries, repeats_broken=True)

@@ -10,11 +10,13 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from toolcert.core.errors import ConfigurationError
+from toolcert.history.csv_import import iterations_of
 from toolcert.history.observation import today
 from toolcert.reports.history.html import index_html
 from toolcert.reports.history.readme import END, START, check_markers, section, update_section
 from toolcert.runs.files import output_errors, write_whole
-from watsonx_tool_tester.history import clean_up, history_overview, iterations_of_last_day
+from watsonx_tool_tester.history import clean_up, history_overview, result_of, rows_of_last_day
+from watsonx_tool_tester.table import page_words
 
 LATEST, INDEX = "latest_report.html", "index.html"
 _PLACES = {
@@ -45,6 +47,8 @@ def publish(report: Path, *, history: Path, readme: Path | None, pages_url: str,
     """Copy a report as the latest one, list all reports, update the README; returns the files written."""
     folder = report.parent
     found = history_overview(history, days=days)
+    last_day = rows_of_last_day(history)
+    own = page_words([result_of(row) for row in last_day])
     if readme is not None:
         _add_markers(readme)
     with output_errors(folder / LATEST):
@@ -52,11 +56,12 @@ def publish(report: Path, *, history: Path, readme: Path | None, pages_url: str,
     write_whole(folder / LATEST, [page])
     pages = sorted(_pages(folder), reverse=True)
     listed = [(day, path.name) for day, path in pages]
-    write_whole(folder / INDEX, [index_html(found, listed, history_page=False).encode()])
+    write_whole(folder / INDEX, [index_html(found, listed, history_page=False, own=own).encode()])
     written = [folder / LATEST, folder / INDEX]
     if readme is not None:
         latest, index = (urljoin(pages_url, (folder / name).as_posix()) for name in (LATEST, INDEX))
-        block = section(found, latest, index=index, iterations=iterations_of_last_day(history))
+        iterations = max(map(iterations_of, last_day), default=0)
+        block = section(found, latest, index=index, iterations=iterations, own=own)
         update_section(readme, f"## 🔧 Tool Test Status\n\n{block}")
         written.append(readme)
     return written

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 from toolcert.api.history import add_summary
 from toolcert.api.probe import ProbeRun
@@ -25,7 +27,6 @@ from toolcert.history.csv_import import (
     csv_rows,
     import_csv,
     import_registry,
-    iterations_of,
 )
 from toolcert.history.export import export_csv, latest_per_day
 from toolcert.history.observation import HELLO, Observation, StoredRun, day_of, today
@@ -36,6 +37,7 @@ from toolcert.protocol.reply import read_reply
 from toolcert.reports.display_text import LONGEST_CELL, plural
 from toolcert.runs.files import check_writable, output_errors
 from toolcert.runs.reader import RunReader
+from toolcert.runs.writer import wait_for_lock
 from watsonx_tool_tester.config import RELIABILITY_THRESHOLD, Config
 
 FILES = (RESULTS_FILE, REGISTRY_FILE, SUMMARY_FILE)
@@ -46,6 +48,9 @@ _TIMES = {
     "total_time": "total_time",
 }
 """The columns of times by the names that they have in a result."""
+_FLAGS = {"true": True, "false": False}
+_LONGEST_WAIT = 60.0
+"""Seconds; others hold the files only while they write them."""
 
 
 def check_history(config: Config) -> None:
@@ -67,32 +72,48 @@ def save_history(run: ProbeRun, results: Sequence[dict[str, Any]], config: Confi
     more = {(day, model): row for model, row in _evidence(run, config).items()}
     for result in results:
         more[day, result["model"]] |= _times(result)
-    with _store_of(folder, config.client_type.value) as (store, location):
-        add_summary(run.summary, location)
-        return _write(store, folder, _first_day(day, config.history_days), more)
+    with _alone(folder), _store_of(folder, config.client_type.value) as files:
+        add_summary(run.summary, files.location)
+        return _write(files, folder, _first_day(day, config.history_days), more)
 
 
 def history_overview(folder: Path, *, endpoint: str = "watsonx", days: int = KEPT_DAYS) -> Overview:
     """What the files tell of the last days."""
-    with _store_of(folder, endpoint) as (store, _):
-        return overview(store, days=days)
+    with _store_of(folder, endpoint) as files:
+        return overview(files.store, days=days)
 
 
-def iterations_of_last_day(folder: Path) -> int:
-    """The most iterations of a model on the last tested day."""
+def rows_of_last_day(folder: Path) -> list[dict[str, str]]:
+    """What the last tested day says of each model."""
     rows = read_rows(folder / RESULTS_FILE)
     last = max((row["date"] for row in rows), default="")
-    return max((iterations_of(row) for row in rows if row["date"] == last), default=0)
+    return [row for row in rows if row["date"] == last]
+
+
+def result_of(row: Mapping[str, str]) -> dict[str, Any]:
+    """The part of a result dictionary that a row holds."""
+    called, handled, reliable = (
+        _FLAGS.get(row.get(name, "").strip().lower())
+        for name in ("tool_call_support", "handles_response", "is_reliable")
+    )
+    return {
+        "model": row["model_id"],
+        "tool_call_support": called,
+        "handles_response": handled,
+        "details": row.get("details", ""),
+        "response_times": {name: float(row.get(column) or 0.0) for column, name in _TIMES.items()},
+        "reliability": {"is_reliable": reliable},
+    }
 
 
 def clean_up(folder: Path, days: int = KEPT_DAYS) -> list[str]:
     """Drop the rows older than `days` days and return what is to be said about them."""
     if not (folder / RESULTS_FILE).is_file():
         return []
-    with _store_of(folder, "history") as (store, _):
-        if store.last_day() is None:
+    with _alone(folder), _store_of(folder, "history") as files:
+        if files.store.last_day() is None:
             return []
-        return _write(store, folder, _first_day(today(), days), {})
+        return _write(files, folder, _first_day(today(), days), {})
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -113,13 +134,14 @@ class HistoryManager:
         run = StoredRun(run=f"results-{day}", day=day, started_at=time.time(), source="probe", suite="hello")
         found = [_observation(result, run) for result in results]
         more = {(day, result["model"]): _times(result) for result in results}
-        with _store_of(Path(self.history_dir), "results") as (store, _):
-            store.add(run, found)
-            export_csv(store, Path(self.history_dir), more=more)
+        folder = Path(self.history_dir)
+        with _alone(folder), _store_of(folder, "results") as files:
+            files.store.add(run, found)
+            _tell(_write(files, folder, "", more))
 
     def cleanup_old_data(self, days_to_keep: int = KEPT_DAYS) -> None:
         """Drop older rows; where all would go, a backup stays beside the file."""
-        clean_up(Path(self.history_dir), days_to_keep)
+        _tell(clean_up(Path(self.history_dir), days_to_keep))
 
     def get_model_history(self, model_id: str, days: int = 30) -> list[dict[str, str]]:
         """The rows of a model in the last days, oldest first."""
@@ -140,32 +162,74 @@ class HistoryManager:
         return sorted(found, key=lambda row: row.get("date") or row.get("datetime") or "")
 
 
+def _tell(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        logging.getLogger("watsonx_tool_tester").warning(sentence)
+
+
 @contextmanager
-def _store_of(folder: Path, endpoint: str) -> Iterator[tuple[HistoryStore, str]]:
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait for other processes that change the files, so that none of them loses the rows of another."""
+    place = folder / ".lock"
+    while True:
+        with output_errors(place):
+            folder.mkdir(parents=True, exist_ok=True)
+            file = place.open("ab")
+        wait_for_lock(file, place, _LONGEST_WAIT)
+        if _is_at(file, place):
+            break
+        file.close()  # whoever held it before has deleted it
+    with file:
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # no lock is left in a folder that is committed as it is
+                place.unlink()
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+class _Files(NamedTuple):
     """A temporary store that holds what the files hold."""
+
+    store: HistoryStore
+    location: str
+    joined: int
+    """Rows that gave way to a later one of the same model and day."""
+
+
+@contextmanager
+def _store_of(folder: Path, endpoint: str) -> Iterator[_Files]:
     with TemporaryDirectory(prefix="watsonx-tool-tester-") as scratch:
         location = str(Path(scratch) / "history.sqlite")
         with HistoryStore(location) as store:
+            joined = 0
             if (folder / RESULTS_FILE).is_file():
-                import_csv(store, folder, endpoint=endpoint)
+                joined = import_csv(store, folder, endpoint=endpoint).replaced
             elif (folder / REGISTRY_FILE).is_file():
                 import_registry(store, folder / REGISTRY_FILE)
-            yield store, location
+            yield _Files(store, location, joined)
 
 
-def _write(
-    store: HistoryStore, folder: Path, first_day: str, more: Mapping[tuple[str, str], dict[str, Any]]
-) -> list[str]:
+def _write(files: _Files, folder: Path, first_day: str, more: Mapping[tuple[str, str], dict[str, Any]]) -> list[str]:
     """Write the three files without the rows before `first_day`, and say which rows go."""
-    imported = [one for one in latest_per_day(store.observations(probe=HELLO, originals=True)) if one.original]
+    imported = [one for one in latest_per_day(files.store.observations(probe=HELLO, originals=True)) if one.original]
     old = [one for one in imported if one.day < first_day]
     said = []
+    if files.joined:
+        gone = plural(files.joined, "earlier row")
+        said.append(f"{gone} left {folder / RESULTS_FILE}: it now has one per model and day, the last.")
     if old:
         said.append(f"{plural(len(old), 'row')} before {first_day} left {folder / RESULTS_FILE} (--history-days).")
     if old and len(old) == len(imported):
         # A file whose every row is too old was kept for a reason, or the clock is wrong.
         said += [f"The file as it was is {_backup(folder / name)}." for name in FILES if (folder / name).is_file()]
-    export_csv(store, folder, since=first_day, more=more)
+    export_csv(files.store, folder, since=first_day, more=more)
     return said
 
 

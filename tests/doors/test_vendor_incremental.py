@@ -65,6 +65,28 @@ def test_an_answer_that_breaks_off_is_retried_so_many_times(model: str, retries:
         assert vendor.requests.count() == 1 + retries
 
 
+UNREADABLE = {
+    "an error": Answer({"error": {"message": "overloaded"}}),
+    "a web page": Answer(b"<html>busy</html>", headers={"Content-Type": "text/html"}),
+}
+
+
+@pytest.mark.parametrize("answer", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("retries", [0, 2])
+def test_an_answer_that_is_no_chat_completion_is_retried_so_many_times(
+    answer: Answer, retries: int, folder: Path
+) -> None:
+    """It is `failed` like any other, and the text's retries are those of failures."""
+    write_rows(folder / "rows.jsonl", [row(1)])
+    with Scripted(lambda _: answer) as server:
+        verify(server, "--retries", str(retries), model="m", code=3)
+        assert len(server.received) == 1 + retries
+    assert rows()[0]["status"] == "failed"
+    with Scripted(in_turn(answer, completion())) as server:
+        verify(server, "--retries", "1", model="m")
+    assert rows()[0]["status"] == "success"
+
+
 def stream(*data: Any) -> Answer:
     lines = [f"data: {one if isinstance(one, str) else json.dumps(one)}\n\n" for one in data]
     return Answer("".join(lines).encode(), headers={"Content-Type": "text/event-stream"})
@@ -104,7 +126,7 @@ def test_an_answer_that_is_no_chat_completion_is_asked_again_by_incremental(fold
     write_rows(folder / "rows.jsonl", [row(1), row(2)])
     page = Answer(b"<html>", headers={"Content-Type": "text/html"})
     with Scripted(in_turn(completion(), page, completion())) as server:
-        verify(server, "--concurrency", "1", model="m")
+        verify(server, "--concurrency", "1", "--retries", "0", model="m")
         assert [one["status"] for one in rows()] == ["success", "failed"]
         verify(server, "--incremental", model="m")
         assert len(server.received) == 3

@@ -162,6 +162,21 @@ def test_the_readme_block_has_iterations_utc_time_and_a_link_to_all_reports(
 
 
 @needs_git
+def test_the_readme_block_says_full_and_partial_support_as_the_page_does(
+    repository: Path, variables: dict[str, str]
+) -> None:
+    door("init-ci")
+    Runner(repository, variables).run()
+    block = git("show", "origin/main:README.md").partition(START)[2].partition(END)[0]
+    assert " call the tool and use its result" in block
+    assert re.search(r"granite-20b-instruct *\| *full support *\|", block)
+    assert not re.search(r"\bpass|\bfail", block)
+    index = git("show", "origin/main:reports/index.html")
+    assert " call the tool and use its result" in index
+    assert not re.search(r"\b(passes|fails)\b", index)
+
+
+@needs_git
 def test_a_day_without_answers_is_published_and_the_step_is_red(repository: Path, variables: dict[str, str]) -> None:
     door("init-ci")
     runner = Runner(repository, variables | {"WATSONX_PROJECT_ID": "elsewhere"})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -251,6 +253,40 @@ def test_where_all_rows_would_go_a_backup_is_kept_and_named(known: WatsonxVendor
     assert (folder / "reports/history/test_results.backup-2.csv").read_bytes() == before
     assert (folder / "reports/history/test_results.backup-1.csv").read_text() == "mine"
     assert len(history(folder, "test_results.csv")) == 1
+
+
+def test_rows_that_are_joined_to_one_per_model_and_day_are_counted_once(known: WatsonxVendor, folder: Path) -> None:
+    yesterday = (TODAY - timedelta(days=1)).isoformat()
+    older(folder, yesterday, yesterday, yesterday)
+    said = save("--model", GRANITE)
+    assert "2 earlier rows left reports/history/test_results.csv: it now has one per model and day, the last." in said
+    assert len(history(folder, "test_results.csv")) == 2
+    assert "earlier row" not in save("--model", GRANITE)
+
+
+@pytest.mark.heavy
+def test_two_runs_at_the_same_time_keep_each_others_rows(known: WatsonxVendor, folder: Path) -> None:
+    """Each reads the files, waits, and writes them; the second must have read what the first one wrote."""
+    slow = (
+        "import sys, time, watsonx_tool_tester.history as history\n"
+        "write = history._write\n"
+        "history._write = lambda *words: (time.sleep(1), write(*words))[1]\n"
+        "from watsonx_tool_tester.cli import main\n"
+        "main()\n"
+    )
+    models = [GRANITE, LLAMA, "ibm/granite-3-2b-instruct"]
+    words = [sys.executable, "-c", slow, "test", "--iterations", "1", "--save-history", "--model"]
+    running = [subprocess.Popen([*words, model], stderr=subprocess.PIPE, text=True) for model in models]
+    for process in running:
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+    assert {row["model_id"] for row in history(folder, "test_results.csv")} == set(models)
+    assert {row["model_id"] for row in history(folder, "models_registry.csv")} == set(models)
+    assert sorted(path.name for path in (folder / "reports/history").iterdir()) == [
+        "daily_summary.csv",
+        "models_registry.csv",
+        "test_results.csv",
+    ]
 
 
 def test_averages_of_a_day_are_over_one_population(known: WatsonxVendor, folder: Path) -> None:

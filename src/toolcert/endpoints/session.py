@@ -93,11 +93,13 @@ class PendingRequest:
     async def run(self) -> Exchange:
         while True:
             response, fault = await self._attempt()
+            problem = fault or self._unreadable(response)
+            if problem is not None and await self._go_on(response, problem):
+                continue
             if fault is None:
                 self._session.limiter.succeeded()
                 return self._exchange(response, None)
-            if not await self._go_on(response, fault):
-                return self._exchange(response, self._with_long_wait(response, fault))
+            return self._exchange(response, self._with_long_wait(response, fault))
 
     async def _attempt(self) -> tuple[HttpResponse, Fault | None]:
         session = self._session
@@ -128,6 +130,13 @@ class PendingRequest:
             if one.code == "stream.cut":
                 return broken_off(f"the stream was cut: {one.evidence}", response.status)
         return None
+
+    def _unreadable(self, response: HttpResponse) -> Fault | None:
+        """Why an answer in one piece is repeated: an error or a web page under a good status, for example."""
+        if not self._session.policy.repeats_broken or response.event_stream:
+            return None
+        readable = read_reply(self._exchange(response, None)).readable
+        return None if readable else broken_off("the answer is not a chat completion", response.status)
 
     def _record(self, response: HttpResponse, fault: Fault | None, queued: float, started_at: float) -> None:
         timing = response.timing if not queued else msgspec.structs.replace(response.timing, queue=queued)

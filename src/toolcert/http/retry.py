@@ -39,7 +39,8 @@ class RetryPolicy(Value):
     timeout_retries: int = TIMEOUT_RETRIES
     """How many of the retries a timeout may use."""
     repeats_broken: bool = False
-    """Whether an answer that breaks off is a fault and is repeated; otherwise what came of a stream is judged."""
+    """Whether an answer that breaks off is a fault and is repeated, and one that is unreadable is repeated; otherwise
+    what came is judged."""
 
     @classmethod
     def without_waits(cls, retries: int = 2) -> RetryPolicy:

@@ -15,7 +15,7 @@ from toolcert.history.drift import ChangePoint
 from toolcert.history.last_good import Standing
 from toolcert.history.overview import DailyTotals, ErrorPattern, Overview
 from toolcert.reports.display_text import NO_VALUE, count, plural, seconds, visible
-from toolcert.reports.formats import Section
+from toolcert.reports.formats import OwnWords, Section
 from toolcert.reports.history import phrases as words
 from toolcert.reports.history.notes import Note, notes
 from toolcert.reports.history.phrases import CHANGE_ROLES, chance, change_sentence, day_text, ratio, short_name
@@ -280,15 +280,18 @@ class IndexRow(Value):
     not_measured: str = NO_VALUE
 
 
-def index_html(found: Overview, reports: Sequence[tuple[str, str]], *, history_page: bool = True) -> str:
+def index_html(
+    found: Overview, reports: Sequence[tuple[str, str]], *, history_page: bool = True, own: OwnWords | None = None
+) -> str:
     """The page that leads to all others; `reports` are days and file names, newest first."""
+    headline, lines = (words.headline(found), words.standing_lines(found)) if own is None else (own.headline, own.lines)
     totals = {line.day: line for line in found.totals}
     rows = [_row(day, file, totals.get(day)) for day, file in reports]
     return render(
         "index.html.j2",
         rows=rows,
-        headline=visible(words.headline(found)),
-        lines=[visible(line) for line in words.standing_lines(found)],
+        headline=visible(headline),
+        lines=[visible(line) for line in lines],
         last=words.day_text(found.last, year=True),
         history=None,
         history_page=history_page,

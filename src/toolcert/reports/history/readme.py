@@ -10,6 +10,7 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.history.daily_status import DayStatus
 from toolcert.history.overview import Overview
 from toolcert.reports.display_text import seconds
+from toolcert.reports.formats import OwnWords
 from toolcert.reports.history import phrases as words
 from toolcert.reports.markdown import escape, table
 from toolcert.runs.files import write_whole
@@ -48,8 +49,14 @@ def _split(path: Path) -> tuple[str, str, str]:
     return before, old, after
 
 
-def section(found: Overview, report: str, *, index: str = "", iterations: int | None = None) -> str:
-    """What the README says: the headline, a line per model that calls, when and how it was measured, the reports."""
+def section(
+    found: Overview, report: str, *, index: str = "", iterations: int | None = None, own: OwnWords | None = None
+) -> str:
+    """What the README says: the headline, a line per model that calls, when and how it was measured, the reports.
+
+    `own` is what a front door says in place of toolcert's verdicts.
+    """
+    unnamed = ("unknown", words.WORDS[DayStatus.NOT_TESTED])
     models = [history for history in words.ranked(found) if words.ever_called(history)]
     rows = []
     for history in models:
@@ -58,12 +65,13 @@ def section(found: Overview, report: str, *, index: str = "", iterations: int | 
         rows.append(
             (
                 escape(history.model),
-                words.latest_word(history, found.last),
+                words.latest_word(history, found.last) if own is None else own.verdicts.get(history.model, unnamed)[1],
                 f"{working}/{len(history.measured)}",
                 seconds(last),
             )
         )
-    lines = [f"**{words.day_text(found.last, year=True)}.** {escape(words.headline(found))}", ""]
+    headline = words.headline(found) if own is None else own.headline
+    lines = [f"**{words.day_text(found.last, year=True)}.** {escape(headline)}", ""]
     if rows:
         lines += [*table(("Model", "Verdict", ">Good days", ">Call, s"), rows), ""]
     lines += [f"[Full report]({_address(report)})", ""]
