@@ -40,6 +40,19 @@ def test_every_test_of_a_door_is_in_a_table() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda path: path.stem)
+def test_every_statement_has_its_row_and_a_test_and_is_counted(table: Path) -> None:
+    text = table.read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, len(rows) + 1))
+    assert all(NAMED.search(tests) for _, _, tests in rows)
+    other = [number for number, statement, _ in rows if "**Otherwise:**" in statement]
+    listed = " and ".join(filter(None, [", ".join(other[:-1]), other[-1]]))
+    counts = f"{len(rows)} statements: {len(rows) - len(other)} hold as written, {len(other)} "
+    assert counts in text
+    assert f"({'number' if len(other) == 1 else 'numbers'} {listed};" in text
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.stem)
 def test_the_tables_follow_the_headings_of_the_texts(table: Path) -> None:
     """In the order of the text; a table may join headings, but has none of its own."""
     headings = content(f"older-pages/{table.stem.removeprefix('conformance-')}.headings").decode().split()

@@ -70,6 +70,7 @@ def test_results_of_the_older_tool_give_the_texts_figures(recorded: Path, vendor
     assert tuple(similarity[name] for name in ("TP", "FP", "FN", "TN")) == cells
     assert similarity["precision"] == round(wanted["TP"] / (wanted["TP"] + wanted["FP"]), 4)
     assert similarity["recall"] == round(wanted["TP"] / (wanted["TP"] + wanted["FN"]), 4)
+    assert similarity["f1"] == round(2 * wanted["TP"] / (2 * wanted["TP"] + wanted["FP"] + wanted["FN"]), 4)
     assert found["matched_success"] == wanted["matched"]
     assert found["skipped_failures"] == found["common_indices"] - wanted["matched"]
     assert accuracy["count_finish_reason_tool_calls"] == wanted["called"]

@@ -224,6 +224,13 @@ def test_init_ci_wants_the_top_folder_of_a_repository(folder: Path) -> None:
     assert not list(folder.iterdir())
 
 
+def test_the_workflow_runs_at_six_and_after_a_push_to_main() -> None:
+    packaged = files("watsonx_tool_tester") / "ci_files" / "daily-tool-test.yml"
+    begun_by = yaml.load(packaged.read_text(), yaml.BaseLoader)["on"]
+    assert begun_by["schedule"] == [{"cron": "0 6 * * *"}]
+    assert begun_by["push"]["branches"] == ["main"]
+
+
 def test_the_workflow_runs_in_no_repository_but_the_users() -> None:
     packaged = files("watsonx_tool_tester") / "ci_files" / "daily-tool-test.yml"
     assert "watsonx-tool-tester test" in packaged.read_text()
