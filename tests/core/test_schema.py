@@ -367,9 +367,9 @@ _ONE_OF_MANY = {"properties": {"a": {"items": {"anyOf": [{"const": f"x{n}"} for 
     [
         (_ONE_OF_MANY, {"a": ["y"] * 1000}, False),
         ({"properties": {"a": {"items": {"type": "string"}}}}, {"a": [1] * 200_000}, False),
-        ({"properties": {"a": {"pattern": "(?=.*x)(?=.*y)z"}}}, {"a": "a" * 500_000}, None),
+        ({"properties": {"a": {"pattern": "(?=.*x)(?=.*y)z"}}}, {"a": "a" * 500_000}, False),
         ({"properties": {"a": {"items": {"enum": [*range(20_000)]}}}}, {"a": [-1] * 20_000}, None),
-        ({"anyOf": [{"required": [f"r{n}" for n in range(500)]}]}, {"x": ["y" * 1000] * 3000}, None),
+        ({"anyOf": [{"required": [f"r{n}" for n in range(500)]}]}, {"x": ["y" * 1000] * 3000}, False),
     ],
 )
 def test_an_answer_of_many_parts_is_judged_in_bounded_time(
@@ -378,6 +378,79 @@ def test_an_answer_of_many_parts_is_judged_in_bounded_time(
     text = json.dumps(arguments)
     started = time.process_time()
     assert SchemaJudge().judge(schema, text).ok is ok
+    assert time.process_time() - started < 2
+
+
+_NODE = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "name": {"type": "string"}}}
+_ENUM_LIST = {"properties": {"a": {"items": {"enum": [f"x{n}" for n in range(100)]}}}}
+_NESTED_LIST: dict[str, object] = {"anyOf": [{"type": "array", "items": {"$ref": "#"}}] * 2}
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "bucket"),
+    [
+        (_NODE, '{"name": 1, "junk": ' + "[" * 150 + "]" * 150 + "}", Bucket.SCHEMA_MISMATCH),
+        (_NODE, '{"left":' * 150 + '{"name": 1}' + "}" * 150, Bucket.SCHEMA_MISMATCH),
+        (_ENUM_LIST, json.dumps({"a": ["x1"] * 100_000 + ["wrong"]}), Bucket.TOO_LARGE),
+        (_NESTED_LIST, "[" * 150 + "1" + "]" * 150, Bucket.TOO_LARGE),
+        (_NESTED_LIST, "[" * 40 + "1" + "]" * 40, Bucket.TOO_COMPLEX),
+    ],
+)
+def test_no_size_of_an_answer_is_blamed_on_the_schema(
+    schema: dict[str, object], arguments: str, bucket: Bucket
+) -> None:
+    judgement = SchemaJudge().judge(schema, arguments)
+    assert judgement.bucket is bucket
+    assert judgement.ok is (None if bucket is Bucket.TOO_COMPLEX else False)
+
+
+def _filters(kinds: int) -> dict[str, object]:
+    """A language of conditions: each kind may hold conditions of every kind."""
+    kind = {"properties": {"all": {"type": "array", "items": {"$ref": "#/$defs/filter"}}}}
+    both = [{**kind, "required": [f"k{n}"]} for n in range(kinds)]
+    return {"properties": {"filter": {"$ref": "#/$defs/filter"}}, "$defs": {"filter": {"anyOf": [*both, kind]}}}
+
+
+def _bundled(parts: int) -> dict[str, object]:
+    """Parts with an `$id` and definitions of the same names, as bundlers write them."""
+    own = {"Item": {"properties": {"to": {"$ref": "#/$defs/To"}}}, "To": {"properties": {"item": {"type": "object"}}}}
+    embedded = {
+        f"p{n}": {
+            "$id": f"http://parts.test/p{n}",
+            "$defs": own,
+            "properties": {"item": {"$ref": "#/$defs/Item"}, "next": {"$ref": f"p{n + 1}"}},
+        }
+        for n in range(parts)
+    }
+    return {
+        "$id": _WHOLE,
+        "$defs": embedded | {"last": {"$id": f"http://parts.test/p{parts}"}},
+        "$ref": "http://parts.test/p0",
+    }
+
+
+_CROSSED = {f"d{n}": {"properties": {f"f{m}": {"$ref": f"#/$defs/d{m}"} for m in range(50)}} for n in range(50)}
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        (_filters(5), {"filter": {"all": [{"all": [{"all": [{}] * 5}] * 5}] * 5}}),
+        ({"$defs": _CROSSED, "$ref": "#/$defs/d0"}, {"f1": {"f2": {"f3": {f"f{n}": {} for n in range(50)}}}}),
+        (_bundled(50), {"next": {"next": {"item": {"to": {"item": {}}}}}}),
+        (
+            {"properties": {"path": {"pattern": "^(?!.*[.][.])"}, "content": {"type": "string"}}},
+            {"path": "a.txt", "content": "x" * 300_000},
+        ),
+        (
+            {"properties": {f"p{n}": {"type": "string", "maxLength": 100} for n in range(2000)}},
+            {"rows": [*range(20_000)], "p1": "x"},
+        ),
+    ],
+)
+def test_large_schemas_and_answers_of_real_tools_are_judged(schema: dict[str, object], arguments: object) -> None:
+    started = time.process_time()
+    assert SchemaJudge().judge(schema, json.dumps(arguments)).ok is True
     assert time.process_time() - started < 2
 
 

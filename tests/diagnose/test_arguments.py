@@ -38,6 +38,12 @@ def test_not_json(text: str) -> None:
     assert codes(asked(), called(call(arguments=text))) == ["args.invalid_json"]
 
 
+def test_arguments_too_large_to_be_checked_are_the_vendors_fault() -> None:
+    choice = tool("pick", "Pick.", {"properties": {"of": {"items": {"enum": [f"x{n}" for n in range(100)]}}}})
+    huge = as_json({"of": ["x1"] * 100_000 + ["wrong"]})
+    assert codes(asked(tools=[choice]), called(call("pick", huge))) == ["args.too_large"]
+
+
 @pytest.mark.parametrize("nothing", ["", "  ", None, "null"])
 def test_empty_where_parameters_are_required_is_an_error(nothing: Any) -> None:
     (finding,) = found(asked(), called(call(arguments=nothing)))

@@ -30,7 +30,7 @@ history.null_content history.malformed_500 history.wrong_id_accepted result.igno
 json.fenced json.invalid json.ignored json.other_values usage.arithmetic usage.prompt_tokens_differ
 identity.model_differs model.unknown_accepted nondeterministic text.degenerate text.special_tokens args.altered
 transport.connect transport.tls transport.timeout transport.reset transport.rate_limited transport.server_error
-transport.auth transport.oversized
+transport.auth transport.oversized args.too_large
 """
 
 

@@ -42,6 +42,7 @@ _OPTIONS = {
     "usage.arithmetic": ("cached",),
 }
 SHOWN_ELSEWHERE = {
+    "args.too_large": "its test has answers of hundreds of kilobytes",
     "stream.unasked": "its test has a server that answers every request with a stream",
     "dataset.bad_schema": "the dataset's fault: no vendor can bring it about",
     "dataset.duplicate": "the dataset's fault: no vendor can bring it about",

@@ -9,133 +9,109 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
 MOST_STEPS = 1_000_000
-"""Steps for one value: about a tenth of a second. The largest schemas of real tools take a few thousand."""
+"""Steps for a value without parts: about a tenth of a second. The largest schemas of real tools take a few thousand."""
 MOST_WORK = 5_000_000
-"""Steps for one value times its parts: under a second. An answer may have a million parts for one schema of a list."""
-MOST_WORK_FOR_ERRORS = 100_000
+"""Steps for a value and all its parts: under a second. An answer may have a million parts for one schema of a list."""
+_MOST_WORK_FOR_ERRORS = 100_000
 """The same where every error is wanted, each of which takes a thousand times as long as a step."""
 _MOST_CHARACTERS_IN_ERRORS = 300_000_000
-"""The first error alone can hold a reason for each step, and each reason the whole value."""
-_LONGEST_BESIDE_LOOKAROUND = 20_000
-"""Characters: a pattern that looks ahead or back goes through the rest of a text at each of them."""
-_LOOKAROUND = re.compile(rb"\(\?<?[=!]|\\\\[1-9k]")
+"""The first error alone can hold a reason for each step of `anyOf` and `oneOf`, and each reason the whole value."""
+_LONG = 1000
+"""Characters of a text from which on the time that a pattern takes for it counts."""
+_LOOKAROUND = re.compile(r"\(\?<?[=!]|\\[1-9k]")
+"""A pattern that looks ahead or back goes through the rest of a text at each of its characters."""
+_CHARACTERS_PER_STEP = 100
 _LARGE_IN_PATTERN = re.compile(rb"\{\d|\\\\[dDpPsSwW]")
 """A bounded repeat, or a class of characters: what makes a compiled pattern larger than its text."""
 _AFFORDABLE = 10_000_000
 """Bytes of a schema times those of a value: below this nothing has to be counted."""
 _WALKED_AGAIN = 3
 """How often `unevaluatedProperties` and its like make a validator go through the same value again, at most."""
-DEEP = 64
-"""Values nested deeper than this are rare; a schema that is cheap at this depth is never measured again."""
 _SAME_VALUE = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_ONE = ("not", "if", "then", "else", "$ref", "$dynamicRef", "$recursiveRef")
-_INNER_MAPS = ("properties", "patternProperties")
-_INNER_ONE = (
-    *("items", "additionalItems", "contains", "additionalProperties"),
-    *("unevaluatedProperties", "unevaluatedItems", "propertyNames"),
-)
+_EACH_MEMBER = ("additionalProperties", "unevaluatedProperties")
+_EACH_ITEM = ("items", "additionalItems", "contains", "unevaluatedItems")
 _LISTS = ("enum", "required")
 _INNER_LISTS = ("prefixItems", "items")
 
+_NO_NAME = "/"
+"""The name of a schema without an `$id`, which no address ends with."""
 
-class Extent(NamedTuple):
-    """How large a value is."""
-
-    depth: int
-    parts: int
-    characters: int
-    longest: int
-    """Characters of its longest text."""
-
-    @classmethod
-    def of(cls, value: Any) -> Extent:
-        """Measure a value."""
-        lengths = [len(value)] if isinstance(value, str) else []
-        depth, parts = 0, 1
-        level = [value] if isinstance(value, dict | list) else []
-        while level:  # a level of the value at a time, of which only objects and lists are kept
-            below: list[Any] = []
-            for part in level:
-                inner = part.values() if isinstance(part, dict) else part
-                lengths += [len(one) for one in (part if inner is part else (*part, *inner)) if isinstance(one, str)]
-                below += [one for one in inner if isinstance(one, dict | list)]
-                parts += len(part)
-            depth, level = depth + any(level), below
-        return cls(depth, parts, sum(lengths), max(lengths, default=0))
+_Known = dict[tuple[int, int], int]
+_Homes = tuple[tuple[str, Any], ...]
 
 
 class SchemaCost:
-    """The steps that a schema takes for a value of a given depth."""
+    """The steps that a schema takes for a value, each subschema counted for each part that it looks at."""
 
     def __init__(self, schema: Any) -> None:
         self._root = schema
-        self._known: dict[tuple[int, int], int] = {}
-        self._resources: list[tuple[str, Any]] | None = None
+        self._for_leaves: _Known = {}
+        self._resources: list[tuple[str, Any]] = []
+        """The schema and those within it that have an `$id`, with the last step of it."""
+        self._homes: dict[int, _Homes] = {}
         self._anchors: dict[str, list[Any]] = {}
+        self._led_to: dict[tuple[int, str], list[Any]] = {}
         text = _text(schema)
         self._length = len(text)
+        self._is_tree = _is_small_tree(text)
+        self._gives_reasons = b'"anyOf"' in text or b'"oneOf"' in text
         patterns = text if b"attern" in text else b""
-        self._looks_around = _LOOKAROUND.search(patterns) is not None
         self.large_in_patterns = len(_LARGE_IN_PATTERN.findall(patterns))
         """How many places make its compiled patterns large."""
-        self.cheap = _is_small_tree(text) or self.steps(DEEP) <= MOST_STEPS
-        """Whether no value of ordinary depth can be expensive."""
+        self.too_complex = not self._is_tree and self.work(None) > MOST_STEPS
+        """Whether no value at all can be judged in bounded time."""
 
     def affords(self, value: Any, length: int) -> bool:
         """Whether a value, which is so many bytes of JSON, can be judged in bounded time."""
-        if self.cheap and length <= _LONGEST_BESIDE_LOOKAROUND and length * self._length <= _AFFORDABLE:
-            return True
-        extent = Extent.of(value)
-        if self._looks_around and extent.longest > _LONGEST_BESIDE_LOOKAROUND:
-            return False
-        steps = self.steps(extent.depth)
-        return (
-            steps <= MOST_STEPS
-            and steps * extent.parts <= MOST_WORK
-            and steps * extent.characters <= _MOST_CHARACTERS_IN_ERRORS
-        )
+        small = self._is_tree and length <= _LONG * 10 and length * self._length <= _AFFORDABLE
+        return small or self.work(value) <= MOST_WORK
 
-    def affords_errors(self, value: Any) -> bool:
+    def affords_errors(self, value: Any, length: int) -> bool:
         """Whether all that is wrong with a value can be listed in bounded time."""
-        extent = Extent.of(value)
-        return self.steps(extent.depth) * (extent.parts + extent.characters // 1000) <= MOST_WORK_FOR_ERRORS
+        return self.work(value) * (1 + length // 1000) <= _MOST_WORK_FOR_ERRORS
 
-    def steps(self, depth: int) -> int:
-        """An upper bound; counting stops soon after `MOST_STEPS`."""
-        for level in range(depth + 1):  # from the leaves of the value up, so that recursion stays shallow
-            count = self._count(self._root, level, frozenset())
-            if count > MOST_STEPS:
-                return count
-        return count
+    def affords_error(self, value: Any, length: int) -> bool:
+        """Whether the first thing that is wrong with a value can be said in bounded time."""
+        return not self._gives_reasons or self.work(value) * length <= _MOST_CHARACTERS_IN_ERRORS
 
-    def _count(self, schema: Any, depth: int, open_references: frozenset[int]) -> int:
+    def work(self, value: Any) -> int:
+        """The steps for a value, or a few more; counting stops soon after `MOST_WORK`."""
+        try:
+            return self._work(self._root, value, {}, frozenset())
+        except RecursionError:
+            return MOST_WORK + 1
+
+    def _work(self, schema: Any, value: Any, known: _Known, open_references: frozenset[int]) -> int:
         if not isinstance(schema, dict):
             return 1
-        key = (id(schema), depth)
-        if key not in self._known:
+        is_leaf = not isinstance(value, dict | list) and not _is_long(value)
+        known_here = self._for_leaves if is_leaf else known
+        key = (id(schema), 0 if is_leaf else id(value))
+        if key not in known_here:
             if id(schema) in open_references:
                 return 1  # refers to itself for the same value: validators stop there
-            self._known[key] = self._sum(schema, depth, open_references | {id(schema)})
-        return self._known[key]
+            known_here[key] = self._sum(schema, value, known, open_references | {id(schema)})
+        return known_here[key]
 
-    def _sum(self, schema: Mapping[str, Any], depth: int, open_references: frozenset[int]) -> int:
+    def _sum(self, schema: Mapping[str, Any], value: Any, known: _Known, open_references: frozenset[int]) -> int:
         steps = 1 + len(schema) + sum(len(schema[name]) for name in _LISTS if isinstance(schema.get(name), list))
+        steps += _for_patterns(schema, value)
         again = _WALKED_AGAIN if "unevaluatedProperties" in schema or "unevaluatedItems" in schema else 1
         for child in self._of_same_value(schema):
-            steps += again * self._count(child, depth, open_references)
-            if steps > MOST_STEPS:
+            steps += again * self._work(child, value, known, open_references)
+            if steps > MOST_WORK:
                 return steps
-        if depth:
-            for child in _of_inner_values(schema):
-                steps += self._count(child, depth - 1, frozenset())
-                if steps > MOST_STEPS:
-                    return steps
+        for child, part in _of_parts(schema, value):
+            steps += self._work(child, part, known, frozenset())
+            if steps > MOST_WORK:
+                return steps
         return steps
 
     def _of_same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
@@ -147,43 +123,50 @@ class SchemaCost:
         for keyword in _SAME_VALUE_ONE:
             if keyword in schema:
                 found = schema[keyword]
-                yield from self._targets(found) if isinstance(found, str) else (found,)
+                yield from self._targets(schema, found) if isinstance(found, str) else (found,)
         dependent = schema.get("dependentSchemas") or schema.get("dependencies")
         if isinstance(dependent, dict):
             yield from dependent.values()
 
-    def _targets(self, reference: str) -> Iterator[Any]:
-        """All that a reference within the schema may lead to; nothing where it leads elsewhere.
+    def _targets(self, schema: Mapping[str, Any], reference: str) -> list[Any]:
+        """All that a reference in a subschema may lead to; nothing where it leads out of the whole.
 
         An embedded schema has an `$id`, which changes where references lead, in each draft in another way. So one may
-        lead to whatever fits: to count too much does no harm.
+        lead to whatever fits: to count a little too much does no harm.
         """
+        if not self._homes:
+            self._find_homes()
+        homes = self._homes[id(schema)]
+        key = (id(homes), reference)
+        if key not in self._led_to:
+            self._led_to[key] = list(self._fitting(homes, reference))
+        return self._led_to[key]
+
+    def _fitting(self, homes: _Homes, reference: str) -> Iterator[Any]:
         address, _, fragment = reference.partition("#")
         name, fragment = _last_step(address), unquote(fragment)
-        resources = self._embedded()
         if fragment and not fragment.startswith("/"):
             yield from self._anchors.get(fragment, ())
             return
-        for own_name, resource in resources:
-            if name in ("", own_name) or not own_name:
-                yield _at_pointer(resource, fragment)
+        for own_name, resource in self._resources if address else homes:
+            if not address or name in ("", own_name) or not own_name:
+                found = _at_pointer(resource, fragment)
+                if isinstance(found, dict):
+                    yield found
 
-    def _embedded(self) -> list[tuple[str, Any]]:
-        """The schema and those within it that have an `$id`, with the last step of it."""
-        if self._resources is None:
-            self._resources = [("", self._root)]
-            waiting = [self._root]
-            while waiting:
-                part = waiting.pop()
-                if isinstance(part, dict):
-                    self._enter(part)
-                    waiting.extend(part.values())
-                elif isinstance(part, list):
-                    waiting.extend(part)
-        return self._resources
+    def _find_homes(self) -> None:
+        """Enter for each part of the schema what it is embedded in: the whole, and parts with an `$id`."""
+        waiting: list[tuple[Any, _Homes]] = [(self._root, ())]
+        while waiting:
+            part, homes = waiting.pop()
+            if isinstance(part, dict):
+                homes = self._homes[id(part)] = self._enter(part, homes)
+                waiting.extend((inner, homes) for inner in part.values())
+            elif isinstance(part, list):
+                waiting.extend((inner, homes) for inner in part)
 
-    def _enter(self, part: Mapping[str, Any]) -> None:
-        assert self._resources is not None
+    def _enter(self, part: Mapping[str, Any], homes: _Homes) -> _Homes:
+        own_name = None if homes else _NO_NAME
         for keyword in ("$anchor", "$dynamicAnchor", "$id", "id"):
             name = part.get(keyword)
             if not isinstance(name, str):
@@ -191,8 +174,12 @@ class SchemaCost:
             address, mark, fragment = name.partition("#") if "id" in keyword else ("", "#", name)
             if mark:
                 self._anchors.setdefault(unquote(fragment), []).append(part)
-            if address and part is not self._root:
-                self._resources.append((_last_step(address), part))
+            if address:
+                own_name = _last_step(address)
+        if own_name is None:
+            return homes
+        self._resources.append((own_name, part))
+        return (*homes, (own_name, part))
 
 
 def _last_step(address: str) -> str:
@@ -225,16 +212,44 @@ def _is_small_tree(text: bytes) -> bool:
     return len(text) <= MOST_STEPS and not any(sign in text for sign in (b'"$ref"', b'Ref"', b'"unevaluated'))
 
 
-def _of_inner_values(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Subschemas that look at a part of the value."""
-    for keyword in _INNER_MAPS:
-        parts = schema.get(keyword)
-        if isinstance(parts, dict):
-            yield from parts.values()
-    for keyword in _INNER_ONE:
+def _is_long(value: Any) -> bool:
+    return isinstance(value, str) and len(value) > _LONG
+
+
+def _for_patterns(schema: Mapping[str, Any], value: Any) -> int:
+    """The steps that patterns take for a long text, or for the long names of an object."""
+    if isinstance(value, dict):
+        found, texts = schema.get("patternProperties"), [name for name in value if _is_long(name)]
+    else:
+        found, texts = [schema.get("pattern")], [value] if _is_long(value) else []
+    if not texts or not isinstance(found, dict | list):
+        return 0
+    around = sum(isinstance(pattern, str) and _LOOKAROUND.search(pattern) is not None for pattern in found)
+    return around * sum(len(text) ** 2 // _CHARACTERS_PER_STEP for text in texts)
+
+
+def _of_parts(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
+    """The parts of a value, each with a subschema that looks at it."""
+    if isinstance(value, dict):
+        yield from _of_members(schema, value)
+    elif isinstance(value, list):
+        for keyword in _EACH_ITEM:
+            if isinstance(schema.get(keyword), dict):
+                yield from ((schema[keyword], part) for part in value)
+        for keyword in _INNER_LISTS:
+            if isinstance(schema.get(keyword), list):
+                yield from zip(schema[keyword], value, strict=False)
+
+
+def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    named = schema.get("properties")
+    if isinstance(named, dict):
+        yield from ((named[name], part) for name, part in value.items() if name in named)
+    by_pattern = schema.get("patternProperties")
+    if isinstance(by_pattern, dict):
+        yield from ((child, part) for child in by_pattern.values() for part in value.values())
+    for keyword in _EACH_MEMBER:
         if isinstance(schema.get(keyword), dict):
-            yield schema[keyword]
-    for keyword in _INNER_LISTS:
-        parts = schema.get(keyword)
-        if isinstance(parts, list):
-            yield from parts
+            yield from ((schema[keyword], part) for part in value.values())
+    if isinstance(schema.get("propertyNames"), dict):
+        yield from ((schema["propertyNames"], name) for name in value)

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.schema.cost import MOST_STEPS, SchemaCost
+from toolcert.core.schema.cost import SchemaCost
 from toolcert.core.text.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
 from toolcert.core.values import Value
 
@@ -143,6 +143,11 @@ _SUBSCHEMA_KEYWORDS = frozenset(
 _CANNOT_JUDGE = ("BacktrackLimitExceeded", "RegexEngineFailure")
 _UNKNOWN_DRAFT = "Unknown meta-schema"
 _TOO_COMPLEX = "judging a value against this schema could take more than a million steps"
+_TOO_LARGE = "judging arguments of this size takes more than a million steps"
+_TOO_MANY_REASONS = "they break the schema, and are too large to say where"
+_ORDINARY_LENGTH = 100_000
+"""Characters of arguments that a schema of any use can judge."""
+_ORDINARY_DEPTH = 64
 _MOST_BACKTRACKS = 100_000
 _LARGEST_PATTERN = 1 << 20
 """Bytes of a compiled pattern: a repeat within a repeat can need gigabytes and minutes."""
@@ -166,6 +171,8 @@ class Bucket(StrEnum):
     """The tool's own schema is broken: the dataset's fault, nothing is judged."""
     TOO_COMPLEX = "TooComplex"
     """Judging would take more steps than we allow: the dataset's fault, nothing is judged."""
+    TOO_LARGE = "TooLarge"
+    """The same where only the size of the arguments makes it so: the vendor's fault, and they count as invalid."""
 
 
 class Violation(Value):
@@ -218,21 +225,23 @@ class Validator:
             value = parse_json(arguments)
         except NotJson as reason:
             return Judgement(ok=False, bucket=Bucket.INVALID_JSON, message=str(reason))
-        return self._judge_value(value, len(arguments))
+        return self._judge_value(value, arguments)
 
-    def _judge_value(self, value: Any, length: int) -> Judgement:
+    def _judge_value(self, value: Any, text: str) -> Judgement:
         if self._compiled is None:
             return self._unjudged(value)
-        if self._cost is not None and not self._cost.affords(value, length):
+        if self._cost is not None and not self._cost.affords(value, len(text)):
+            if len(text) > _ORDINARY_LENGTH or nested_deeper_than(_ORDINARY_DEPTH, text):
+                return Judgement(ok=False, bucket=Bucket.TOO_LARGE, arguments=value, message=_TOO_LARGE)
             return Judgement(ok=None, bucket=Bucket.TOO_COMPLEX, arguments=value, message=_TOO_COMPLEX)
         if self._compiled.is_valid(value):
             return Judgement(ok=True, arguments=value)
-        return self._judge_empty() if value is None else self._judge_mismatch(value)
+        return self._judge_empty() if value is None else self._judge_mismatch(value, len(text))
 
     def _judge_empty(self) -> Judgement:
         if self._compiled is None:
             return self._unjudged(None)
-        errors = self._errors({})
+        errors = self._errors({}, 2)
         if not errors:
             return Judgement(ok=True, bucket=Bucket.EMPTY, arguments={})
         return Judgement(ok=False, bucket=Bucket.EMPTY, violations=_violations(errors), message="no arguments given")
@@ -246,23 +255,25 @@ class Validator:
         except (NotJson, TypeError, ValueError, RecursionError):
             return Judgement(ok=False, bucket=Bucket.NOT_STRING, message=message)
         judged = self._compiled is not None and (self._cost is None or self._cost.affords(value, len(text)))
-        errors = self._errors(value) if judged else []
+        errors = self._errors(value, len(text)) if judged else []
         return Judgement(
             ok=False,
             bucket=Bucket.NOT_STRING,
             violations=_violations(errors),
-            coercible=self._mend(value, errors).valid if errors else judged,
+            coercible=self._mend(value, errors, len(text)).valid if errors else judged,
             arguments=value,
             message=message,
         )
 
-    def _judge_mismatch(self, value: Any) -> Judgement:
-        errors = self._errors(value)
+    def _judge_mismatch(self, value: Any, length: int) -> Judgement:
+        if self._cost is not None and not self._cost.affords_error(value, length):
+            return Judgement(ok=False, bucket=Bucket.TOO_LARGE, arguments=value, message=_TOO_MANY_REASONS)
+        errors = self._errors(value, length)
         for error in errors:
             if type(error.kind).__name__.endswith(_CANNOT_JUDGE):
                 message = f"a pattern of the schema cannot be evaluated: {error.message[:_MAX_MESSAGE]}"
                 return Judgement(ok=None, bucket=Bucket.BAD_SCHEMA, arguments=value, message=message)
-        mended = self._mend(value, errors)
+        mended = self._mend(value, errors, length)
         return Judgement(
             ok=False,
             bucket=Bucket.DOUBLE_ENCODED if mended.decoded else Bucket.SCHEMA_MISMATCH,
@@ -275,9 +286,9 @@ class Validator:
     def _unjudged(self, value: Any) -> Judgement:
         return Judgement(ok=None, bucket=self.bucket, arguments=value, message=self.fault)
 
-    def _errors(self, value: Any) -> list[Any]:
+    def _errors(self, value: Any, length: int) -> list[Any]:
         """What is wrong; the first error alone where all would take too long."""
-        if not self._lists_errors(value):
+        if not self._lists_errors(value, length):
             try:
                 self._compiled.validate(value)
             except ValueError as error:
@@ -285,13 +296,13 @@ class Validator:
             return []
         return list(islice(self._compiled.iter_errors(value), _MAX_COERCED + 1))
 
-    def _lists_errors(self, value: Any) -> bool:
-        return self._cost is None or self._cost.affords_errors(value)
+    def _lists_errors(self, value: Any, length: int) -> bool:
+        return self._cost is None or self._cost.affords_errors(value, length)
 
-    def _mend(self, value: Any, errors: list[Any]) -> Coerced:
-        if len(errors) > _MAX_COERCED or not self._lists_errors(value):
+    def _mend(self, value: Any, errors: list[Any], length: int) -> Coerced:
+        if len(errors) > _MAX_COERCED or not self._lists_errors(value, length):
             return Coerced(valid=False)
-        return coerce(value, _misfits(errors), lambda mended: _misfits(self._errors(mended)))
+        return coerce(value, _misfits(errors), lambda mended: _misfits(self._errors(mended, length)))
 
 
 class SchemaJudge:
@@ -348,12 +359,8 @@ def _compile(parameters: Any) -> Validator:
         return Validator(_AnyJson())
     if not isinstance(schema, dict | bool):
         return Validator(None, f"the schema is {type(schema).__name__}, not an object")
-    try:
-        cost = SchemaCost(schema)
-        too_complex = not cost.cheap and cost.steps(0) > MOST_STEPS
-    except RecursionError:
-        too_complex = True
-    if too_complex:
+    cost = SchemaCost(schema)
+    if cost.too_complex:
         return Validator(None, _TOO_COMPLEX, bucket=Bucket.TOO_COMPLEX)
     return _compile_affordable(schema, cost)
 

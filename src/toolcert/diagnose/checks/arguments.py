@@ -70,6 +70,15 @@ SCHEMA = FindingKind(
     remedy="Validate before running a tool and return the violation as the tool's result. Compare with the model's "
     "own vendor to tell the model from the server.",
 )
+TOO_LARGE = FindingKind(
+    code="args.too_large",
+    severity=Severity.ERROR,
+    title="The arguments are too large to be checked.",
+    meaning="Checking them against the tool's schema takes more than a million steps, although arguments of ordinary "
+    "size are checked at once; or they break it, and listing where takes that long. They count as invalid.",
+    cause="The model repeats itself inside a value until it is stopped, or nests values without end.",
+    remedy="Limit the size of arguments before they are parsed, and answer the call with an error result.",
+)
 DOUBLED = FindingKind(
     code="args.doubled",
     severity=Severity.ERROR,
@@ -192,6 +201,14 @@ def schema(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.judgement.bucket is Bucket.SCHEMA_MISMATCH:
             yield from _by_keyword(call)
+
+
+@check(TOO_LARGE, When.FLAWED)
+def too_large(view: View) -> Iterator[Evidence]:
+    for call in view.calls:
+        if call.judgement.bucket is Bucket.TOO_LARGE:
+            text = f"{shown(call.call.arguments, 120)}: {call.judgement.message}"
+            yield Evidence(text=text, call=call.position)
 
 
 @check(DOUBLED, When.FLAWED)

@@ -24,6 +24,7 @@ _INVALID_CALLS = (
     "args.double_encoded",
     "args.doubled",
     "args.schema",
+    "args.too_large",
     "call.unknown_tool",
     "call.mangled_name",
 )
