@@ -39,6 +39,7 @@ def load(vendor: Vendor, *words: str, model: str = "faithful") -> Result:
     return CliRunner().invoke(cli, given)
 
 
+@pytest.mark.heavy
 def test_a_sound_vendor_passes_and_the_result_names_every_level(vendor: Vendor) -> None:
     result = load(vendor, "-o", "run")
     assert result.exit_code == ExitCode.OK, result.output
@@ -48,6 +49,7 @@ def test_a_sound_vendor_passes_and_the_result_names_every_level(vendor: Vendor) 
     assert again.stdout == result.stdout
 
 
+@pytest.mark.heavy
 def test_crosstalk_closes_the_gates_unless_it_is_allowed(vendor: Vendor) -> None:
     ungated = load(vendor, "-o", "run", model=BROKEN)
     assert ungated.exit_code == ExitCode.OK
@@ -58,6 +60,7 @@ def test_crosstalk_closes_the_gates_unless_it_is_allowed(vendor: Vendor) -> None
     assert allowed.exit_code == ExitCode.OK, allowed.output
 
 
+@pytest.mark.heavy
 def test_every_format_is_written_and_the_json_keeps_to_its_schema(vendor: Vendor) -> None:
     names = ("html", "json", "junit", "markdown", "csv", "badge")
     words = [word for name in names for word in (f"--{name}", f"out.{name}")]
@@ -114,6 +117,7 @@ def test_many_requests_to_another_machine_need_a_yes(vendor: Vendor, monkeypatch
     assert "--yes" in result.output
 
 
+@pytest.mark.heavy
 def test_a_vendor_that_refuses_everything_is_nothing_measured(vendor: Vendor) -> None:
     with Vendor(models=["faithful"]) as dead:
         dead.outage("401")

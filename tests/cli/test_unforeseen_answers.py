@@ -176,6 +176,7 @@ def test_a_bug_of_ours_costs_one_probe_case(tmp_path: Path, monkeypatch: pytest.
     assert outcomes.count(("n", Outcome.FAILED, False)) == 2
 
 
+@pytest.mark.heavy
 def test_a_run_with_many_bugs_of_ours_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_bug(monkeypatch)
     write_rows(tmp_path / "d.jsonl", [row(n) for n in range(200)])

@@ -143,6 +143,7 @@ def test_lifetime_counters_of_an_existing_registry_are_continued(known: WatsonxV
         assert float(one["consistency_score"]) == pytest.approx(301 / 387)
 
 
+@pytest.mark.heavy
 def test_an_error_inside_a_200_is_no_result_of_the_day(folder: Path) -> None:
     """Neither of the first turn nor of the second one, and it takes the place of no measurement."""
     errs = {"first": False, "second": False}

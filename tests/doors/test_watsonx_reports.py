@@ -288,6 +288,7 @@ def test_a_web_page_inside_a_200_is_not_measured(folder: Path) -> None:
     assert "Bad gateway" in said
 
 
+@pytest.mark.heavy
 def test_concurrency_and_timeout_are_options_and_variables(folder: Path) -> None:
     with Vendor(models=["slow:0.6"]) as vendor:
         slow = litellm(vendor.url, "--iterations", "1", "--timeout", "0.1", "--concurrency", "1", code=1)

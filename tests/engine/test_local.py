@@ -221,6 +221,7 @@ async def test_a_run_stops_only_if_20_cases_and_more_than_one_in_a_hundred_meet_
         assert len(finished(events)) == bugs + others
 
 
+@pytest.mark.heavy
 async def test_ctrl_c_lets_work_in_flight_end_and_asks_nothing_more() -> None:
     server = Server(0.6)
     asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
@@ -243,6 +244,7 @@ async def test_ctrl_c_is_heard_while_the_rest_of_a_plan_is_skipped() -> None:
     assert events[-1].interrupted
 
 
+@pytest.mark.heavy
 async def test_what_was_interrupted_can_go_on_undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of grace ends with its run: the next one on the same loop must not be cancelled by it."""
     monkeypatch.setattr("toolcert.engine.local.GRACE_SECONDS", 0.6)

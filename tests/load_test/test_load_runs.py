@@ -175,12 +175,14 @@ def test_a_model_that_cannot_call_is_not_blamed_on_load(tmp_path: Path) -> None:
     assert (refused.verdict.word, refused.findings) == (Word.UNSUPPORTED, ())
 
 
+@pytest.mark.heavy
 def test_the_vendor_never_sees_more_requests_than_the_level(tmp_path: Path) -> None:
     with Vendor(models=["faithful"], latency=0.1) as vendor:
         toolcert.load(vendor.url, LoadOptions(at_load=6, pairs=12, output=str(tmp_path)))
         assert vendor.peak == 6
 
 
+@pytest.mark.heavy
 def test_a_run_without_evidence_still_says_what_was_seen(tmp_path: Path) -> None:
     run = loaded("fault:load.crosstalk:2/1", tmp_path / "run", at_load=4, pairs=8, bisect=False, keep="verdicts")
     (found,) = run.summary.findings

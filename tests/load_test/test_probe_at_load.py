@@ -67,6 +67,7 @@ def test_the_run_can_be_reported_again_and_counts_all_requests(run: ProbeRun) ->
     assert run.summary.totals.usage.requests == sum(json.loads(line)["probe"].get("requests", 0) for line in lines)
 
 
+@pytest.mark.heavy
 def test_a_gate_closes_on_what_load_breaks_unless_it_is_allowed(tmp_path: Path) -> None:
     with Vendor(models=[BROKEN], latency=0.05) as vendor:
 

@@ -62,6 +62,7 @@ def test_a_byte_order_mark_is_a_warning_that_refuses_nobody(vendor: Vendor, tmp_
     assert [(line.code, line.rows) for line in summary.vendor] == [("envelope.byte_order_mark", 6)]
 
 
+@pytest.mark.heavy
 def test_an_error_on_a_cut_call_is_not_told_as_an_error_on_tools(vendor: Vendor) -> None:
     def breaks_on_cut(received: Received, answer: Answer) -> Answer:
         return refusal(500, "Internal server error") if asked(received).get("max_tokens", 999) < 100 else answer
@@ -92,6 +93,7 @@ def test_an_answer_that_is_empty_by_chance_is_not_told_as_null_content(vendor: V
     assert run.record("faithful", "null_content").codes == ("text.empty",)
 
 
+@pytest.mark.heavy
 def test_a_server_that_takes_two_tools_in_a_stream_is_not_told_to_count_bytes(vendor: Vendor) -> None:
     def takes_two(received: Received, answer: Answer) -> Answer:
         body = asked(received)

@@ -48,6 +48,7 @@ async def test_a_4xx_is_a_missing_capability_when_the_control_request_succeeds(p
     assert answered >= 5
 
 
+@pytest.mark.heavy
 async def test_a_5xx_is_a_failure_when_the_control_request_succeeds() -> None:
     with refusing("tool_choice", 500) as server:
         probed = await probe_models(server.url, ["m"], probes=["choice_required"])
@@ -91,6 +92,7 @@ async def test_an_answer_cut_by_our_own_limit_is_not_measured() -> None:
     assert probed.record("m", "usage").outcome is Outcome.FAILED  # its question does not depend on the end
 
 
+@pytest.mark.heavy
 async def test_the_agent_suites_json_test_falls_back_to_a_plain_prompt_and_says_so() -> None:
     def script(received: Received) -> Answer:
         if "response_format" in received.json:
@@ -205,6 +207,7 @@ async def test_a_wrong_id_that_is_answered_over_is_a_note_and_no_failure() -> No
     assert [found.severity for found in record.detail.findings] == [Severity.NOTE]
 
 
+@pytest.mark.heavy
 async def test_a_server_that_breaks_on_a_wrong_id_fails() -> None:
     def script(received: Received) -> Answer:
         wrong = any(message.get("tool_call_id") == "call_other" for message in received.json["messages"])

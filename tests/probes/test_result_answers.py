@@ -123,6 +123,7 @@ async def test_an_error_is_reported_and_not_papered_over(words: str, outcome: Ou
     assert (record.outcome, record.codes) == (outcome, codes), record.reason
 
 
+@pytest.mark.heavy
 async def test_a_total_may_be_written_as_any_country_writes_it() -> None:
     """$9,231.50 and 9.231,50 € are the 9231.50 that the tool returned."""
     written = {

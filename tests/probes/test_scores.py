@@ -68,6 +68,7 @@ async def test_a_model_that_cannot_chat_is_listed_and_not_asked() -> None:
     assert probed.summary.headline == "1 of 2 models passes; 1 cannot call tools."
 
 
+@pytest.mark.heavy
 async def test_what_is_not_measured_widens_the_score_and_bars_a_good_verdict() -> None:
     """Only the JSON test is answered, and wrongly: 10 points are lost, 90 are open."""
 

@@ -108,6 +108,7 @@ def _call(received: Received, arguments: dict[str, str]) -> Answer:
     return Answer(body.encode(), headers={"Content-Type": "text/event-stream"})
 
 
+@pytest.mark.heavy
 async def test_calls_that_the_server_breaks_on_in_streams_are_measured_by_every_twin() -> None:
     """The control of a choice is streamed as well and breaks alike; the request in one piece does not."""
 

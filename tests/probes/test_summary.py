@@ -50,6 +50,7 @@ def record_of(model: str, outcome: Outcome, *, iteration: int = 1, **facts: obje
     )
 
 
+@pytest.mark.heavy
 async def test_a_summary_survives_json_and_the_run_log() -> None:
     models = [model for model in DEMO if model != "slow"]  # faithful, and nothing but a wait here
     with Vendor(models=models) as vendor:

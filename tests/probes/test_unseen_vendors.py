@@ -113,6 +113,7 @@ async def test_cumulative_arguments_are_named_however_few_pieces_there_are() -> 
     assert errors(run) == {"stream.cumulative": 2}, "and once more when it was asked again"
 
 
+@pytest.mark.heavy
 async def test_a_stream_that_was_cut_is_not_held_against_the_history() -> None:
     """The question with null content is cut, the same with text is not: the cut explains what is missing."""
     asked = count()

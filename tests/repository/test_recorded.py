@@ -77,6 +77,7 @@ def test_no_text_is_recorded_but_its_digest(name: str) -> None:
 
 
 @pytest.mark.needs("material")
+@pytest.mark.heavy
 def test_the_facts_are_those_of_the_texts(material: Path) -> None:
     made = dict(facts.made(material))
     assert set(made) == set(files.names())

@@ -79,6 +79,7 @@ def test_a_rate_limit_says_when_to_come_back() -> None:
     assert limit.failure() is None
 
 
+@pytest.mark.heavy
 def test_more_at_once_than_the_capacity_is_overload() -> None:
     with Vendor(models=["faithful"], latency=1.0, capacity=2) as vendor:
         statuses: list[int] = []
@@ -142,6 +143,7 @@ def test_a_port_in_use_is_a_usage_error() -> None:
             Vendor(models=["faithful"], port=taken).start()
 
 
+@pytest.mark.heavy
 def test_fifty_connections_at_once() -> None:
     with Vendor(models=["faithful"], latency=1.0) as vendor:
         statuses: list[int] = []

@@ -79,6 +79,7 @@ def test_a_fault_that_passes_is_retried_and_said_to_be(tmp_path: Path) -> None:
     assert summary.traffic.requests == 2
 
 
+@pytest.mark.heavy
 def test_the_time_of_a_row_is_that_of_its_last_attempt(tmp_path: Path) -> None:
     """Waiting and failed attempts are not the model's time."""
     dataset = write_rows(tmp_path / "d.jsonl", [row(1)])

@@ -39,6 +39,7 @@ def test_published_figures(recorded: Path, name: str, older: tuple[int, int], ou
 
 
 @pytest.mark.needs("material")
+@pytest.mark.heavy
 def test_the_texts_are_judged_as_their_facts(material: Path, recorded: Path) -> None:
     for name, rules in itertools.product(RUNS, Rules):
         texts = rejudge(material / f"data/vendor-results/{name}.jsonl", rules)
