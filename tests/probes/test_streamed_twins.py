@@ -123,6 +123,26 @@ async def test_calls_that_the_server_breaks_on_in_streams_are_measured_by_every_
     assert probed.model("faithful").verdict.word is Word.PARTIAL, probed.model("faithful").verdict.sentence
 
 
+@pytest.mark.parametrize("spared", ["hello", "no question at all"])
+async def test_what_streams_refuse_is_proven_once(spared: str) -> None:
+    """Later iterations ask once, and once in one piece."""
+    streamed = []
+
+    def breaks(received: Received, answer: Answer) -> Answer:
+        asked = received.json if received.body else {}
+        if not asked.get("stream") or spared in str(asked["messages"][-1]["content"]):
+            return answer
+        streamed.append(asked)
+        return refusal(500, "Internal server error")
+
+    twins = ["streamed_choice_named", "streamed_parallel", "streamed_strict"]
+    with Vendor(models=["faithful"]) as vendor, Scripted(relay(vendor.url, breaks)) as server:
+        probed = await probe_models(server.url, ["faithful"], probes=["streaming", *twins], iterations=5)
+    records = [record for twin in twins for record in probed.records if record.probe and record.probe.probe == twin]
+    assert {record.outcome for record in records} == {Outcome.FAILED}
+    assert len(streamed) < 80
+
+
 async def test_arguments_that_only_streams_lose_are_one_finding() -> None:
     model = "fault:args.lost"
     with Vendor(models=[model]) as vendor:

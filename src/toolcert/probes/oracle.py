@@ -38,6 +38,8 @@ class Feature(Value):
 
     lasting: bool = True
     """Its refusal is the same in every request, so that it need be proven once only."""
+    same_words: bool = False
+    """It is always asked for in much the same words, so that they need be found to blame once only."""
 
     def over(self, messages: list[JsonObject]) -> Feature:
         """The same feature, with these messages in its control request."""
@@ -91,6 +93,7 @@ async def unless_refused(talk: Conversation, turn: Turn, feature: Feature, calle
         lambda: talk.control(**without),
         exonerates=(lambda: _breaks_on_calls(talk, body, feature)) if unclear else None,
         lasting=feature.lasting,
+        same_words=feature.same_words,
     )
     if not trial.refused:
         return trial.turn

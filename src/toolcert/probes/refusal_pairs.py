@@ -80,7 +80,7 @@ class ModelRefusals:
         # One model's upstream may fail at random where the rest of the endpoint is healthy, and the other way round.
         self._endpoint = endpoint
         self._backgrounds = (Background(), endpoint)
-        self._proven: set[tuple[str, Sign | None]] = set()
+        self._proven: dict[tuple[str, Sign | None], bool] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
@@ -111,15 +111,24 @@ class ModelRefusals:
 
     def is_proven(self, feature: str, turn: Turn) -> bool:
         """Whether pairs have shown before that this feature is refused in this way."""
-        return (feature, _sign(turn)) in self._proven
+        return (_named(feature, turn), _sign(turn)) in self._proven
 
-    def prove(self, feature: str, turn: Turn) -> None:
+    def is_about_feature(self, feature: str, turn: Turn) -> bool:
+        """Whether a proven refusal comes from the feature alone, and not from the words beside it."""
+        return self._proven[_named(feature, turn), _sign(turn)]
+
+    def prove(self, feature: str, turn: Turn, *, about_feature: bool = True) -> None:
         """Remember that the feature is refused in this way: later iterations ask for a control only."""
-        self._proven.add((feature, _sign(turn)))
+        self._proven[_named(feature, turn), _sign(turn)] = about_feature
 
     def lock(self, feature: str) -> asyncio.Lock:
         """Held while pairs are asked: iterations that run at the same time wait for what they show."""
         return self._locks[feature]
+
+
+def _named(feature: str, turn: Turn) -> str:
+    """The feature apart from the same one in streams, for which servers have code of their own."""
+    return f"{feature}, streamed" if turn.exchange.request.body.get("stream") else feature
 
 
 class RunRefusals:
@@ -183,25 +192,26 @@ async def try_pairs(
     exonerates: Callable[[], Awaitable[bool]] | None = None,
     judged: bool = True,
     lasting: bool = True,
+    same_words: bool = False,
 ) -> Trial:
     """Ask for the feature and its control in turn, after the request `first` was refused.
 
     `fails` says what counts as a failure of the feature. `exonerates` is asked at the end, whether something else in
     the request explains the refusal. With `judged` an answer to the repeated request may be judged. A `lasting` refusal
-    is remembered: where other requests meet it, one control that works will do.
+    is remembered: where other requests meet it, one control that works will do. With `same_words`
+    this holds also where something else in the request explains the refusal: others have it as well.
     """
     refusals = talk.refusals
     refusals.set_aside(first)
-    if first.exchange.request.body.get("stream"):
-        feature = f"{feature}, streamed"  # servers have code of its own for streams
-    async with refusals.lock(feature):
+    async with refusals.lock(_named(feature, first)):
         if refusals.is_proven(feature, first):
-            return Trial(refused=await works_once(talk, control), turn=first)
+            about_feature = refusals.is_about_feature(feature, first)
+            return Trial(refused=await works_once(talk, control), turn=first, about_feature=about_feature)
         pairs = _Pairs(talk, first, feature, control, fails, judged=judged)
         refused = await pairs.ask()
         about_feature = refused and (exonerates is None or not await exonerates())
-        if about_feature and lasting:
-            refusals.prove(feature, pairs.usual)
+        if lasting and (about_feature or (refused and same_words)):
+            refusals.prove(feature, pairs.usual, about_feature=about_feature)
         return Trial(refused=refused, turn=pairs.usual if refused else pairs.last, about_feature=about_feature)
 
 

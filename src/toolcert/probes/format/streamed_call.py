@@ -16,7 +16,7 @@ from toolcert.probes.oracle import Feature, answered, arguments_of, calls_of, ca
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
 
-STREAM = Feature(what="streaming", without=("stream", "stream_options"))
+STREAM = Feature(what="streaming", without=("stream", "stream_options"), same_words=True)
 
 
 @probe

@@ -13,13 +13,15 @@ from toolcert.core.values import JsonObject
 from toolcert.probes.base import Concluded, Conversation, Probe, ProbeResult, Turn, not_applicable, not_measured
 from toolcert.probes.format.streamed_call import STREAM, lost_arguments
 from toolcert.probes.oracle import Feature, unless_refused
+from toolcert.probes.refusal_pairs import is_server_error
 from toolcert.probes.registry import find_probe, register
 
 
 class _Streaming:
     """The conversation of a case, with every answer streamed."""
 
-    def __init__(self, talk: Conversation) -> None:
+    def __init__(self, talk: Conversation, *features: Feature) -> None:
+        """`features` are what may turn out to be refused in streams alone."""
         self.model, self.iteration = talk.model, talk.iteration
         self.nonce, self.number = talk.nonce, talk.number
         self.refusals = talk.refusals
@@ -27,10 +29,15 @@ class _Streaming:
         """Whether an answer came that was no stream."""
         self.turns: list[Turn] = []
         self._talk = talk
+        self._features = features
 
     async def ask(self, messages: list[JsonObject], **parameters: Any) -> Turn:
         """Send one request, streamed."""
         turn = await self._talk.ask(messages, **({"stream": True} | parameters))
+        for feature in self._features:
+            # No answer of a server that breaks is wanted, so the stream is suspected before what the probe asks for.
+            if self.refusals.is_proven(feature.what, turn) or (feature is not STREAM and is_server_error(turn)):
+                turn = await unless_refused(self._talk, turn, feature)
         self.turns.append(turn)
         self.in_one_piece |= turn.fault is None and not turn.exchange.event_stream
         return turn
@@ -93,12 +100,13 @@ class StreamedTwin:
         return self._plain.may_be_cut
 
     async def run(self, talk: Conversation) -> ProbeResult:
-        streaming = _Streaming(talk)
+        feature = Feature(what=f"{self.needs[0]} in a stream", without=STREAM.without, same_words=True)
+        streaming = _Streaming(talk, STREAM, feature)
         result = await _held(self._plain, streaming)
         if streaming.in_one_piece:
             return not_applicable("answers in one piece although a stream was asked for", called=result.called)
         if result.outcome is Outcome.NOT_MEASURED and streaming.turns:
-            return await self._refused_streamed(talk, streaming.turns[-1], result)
+            return await _refused_streamed(talk, streaming.turns[-1], feature, otherwise=result)
         if result.outcome is not Outcome.FAILED:
             return result
         # The control: a model that fails in one piece as well does not fail because of the stream.
@@ -109,13 +117,14 @@ class StreamedTwin:
             return not_measured(f"the same without a stream: {control.reason}", called=result.called)
         return not_applicable("fails without a stream as well", called=result.called)
 
-    async def _refused_streamed(self, talk: Conversation, turn: Turn, otherwise: ProbeResult) -> ProbeResult:
-        """What is refused in streams alone: the probe's own control is streamed as well, and may be refused alike."""
-        try:
-            await unless_refused(talk, turn, Feature(what=f"{self.needs[0]} in a stream", without=STREAM.without))
-        except Concluded as conclusion:
-            return conclusion.result
-        return otherwise
+
+async def _refused_streamed(talk: Conversation, turn: Turn, feature: Feature, otherwise: ProbeResult) -> ProbeResult:
+    """What is refused in streams alone: the probe's own control is streamed as well, and may be refused alike."""
+    try:
+        await unless_refused(talk, turn, feature)
+    except Concluded as conclusion:
+        return conclusion.result
+    return otherwise
 
 
 async def _held(probe: Probe, talk: Conversation) -> ProbeResult:

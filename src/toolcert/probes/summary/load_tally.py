@@ -104,7 +104,7 @@ class LevelTally:
 
     @property
     def busy(self) -> float | None:
-        """Requests in flight while one was, on average: pauses between them do not count."""
+        """Requests in flight, averaged over the time that each of them took: pauses between them do not count."""
         whole = company = before = 0.0
         in_flight = 0
         for moment in sorted(self._moments, key=abs):
