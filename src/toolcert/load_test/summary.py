@@ -57,7 +57,7 @@ class LevelFigures(Value):
     unanswered: int = 0
     unanswered_by: dict[str, int] = {}
     busy: float | None = None
-    """Requests in flight, averaged over the time that each took; fewer than the level if the vendor asks for patience."""
+    """Requests in flight, averaged over the time of each; fewer than the level where the vendor asks for patience."""
     held_back: bool = False
     """Whether the vendor refused so much that less than half of the level was in flight."""
     retried: int = 0
