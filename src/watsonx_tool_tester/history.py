@@ -27,6 +27,7 @@ from toolcert.history.csv_import import (
     csv_rows,
     import_csv,
     import_registry,
+    time_of,
 )
 from toolcert.history.export import export_csv, latest_per_day
 from toolcert.history.observation import HELLO, Observation, StoredRun, day_of, today
@@ -96,12 +97,13 @@ def result_of(row: Mapping[str, str]) -> dict[str, Any]:
         _FLAGS.get(row.get(name, "").strip().lower())
         for name in ("tool_call_support", "handles_response", "is_reliable")
     )
+    call, answer = (time_of(row.get(name)) or 0.0 for name in ("tool_call_time", "response_time"))
     return {
         "model": row["model_id"],
         "tool_call_support": called,
         "handles_response": handled,
         "details": row.get("details", ""),
-        "response_times": {name: float(row.get(column) or 0.0) for column, name in _TIMES.items()},
+        "response_times": dict(zip(_TIMES.values(), (call, answer, call + answer), strict=True)),
         "reliability": {"is_reliable": reliable},
     }
 

@@ -19,9 +19,17 @@ from toolcert.cli.main import cli as main
 from toolcert.history.csv_import import REGISTRY, RESULTS, SUMMARY
 from toolcert.simulate.watsonx.service import WatsonxVendor
 from watsonx_tool_tester.cli import cli
+from watsonx_tool_tester.history import result_of
 
 GRANITE, LLAMA = "ibm/granite-20b-instruct", "meta-llama/llama-2-70b-chat"
 TODAY = datetime.now(UTC).date()
+
+
+def test_a_row_with_a_total_that_is_no_number_is_read() -> None:
+    """Nothing else reads that column, so nothing has refused the file for it."""
+    times = {"tool_call_time": "0.5", "response_time": " ", "total_time": "0,5 s"}
+    found = result_of({"model_id": "m", "tool_call_support": "True", **times})
+    assert found["response_times"] == {"tool_call_time": 0.5, "response_processing_time": 0.0, "total_time": 0.5}
 
 
 def save(*words: str) -> str:

@@ -64,6 +64,14 @@ def test_counts_are_recovered_by_rounding(tmp_path: Path) -> None:
     assert (one.called, one.callable, one.handled, one.handleable) == (49, 50, 48, 49)
 
 
+def test_an_iteration_without_a_second_answer_widens_no_interval(tmp_path: Path) -> None:
+    file = write(tmp_path / "test_results.csv", [row(tool_success_rate="1.0", response_success_rate="")])
+    with HistoryStore(str(tmp_path / "h.sqlite")) as store:
+        import_csv(store, file)
+        (seen,) = store.observations(probe=HELLO)
+    assert (seen.measured, seen.low, seen.high) == (0, None, None)
+
+
 def test_the_latest_of_a_day_counts_and_values_survive_as_text(tmp_path: Path) -> None:
     found = [
         row(timestamp="2026-01-02T09:00:00", details="later"),

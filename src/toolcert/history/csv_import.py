@@ -179,7 +179,7 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
     # The older tool divides by the number of calls, so without a call there is nothing to handle.
     handled = round(_rate(row.get("response_success_rate")) * called)
     unheard = called if row.get("response_success_rate") == "" else 0  # as our own export writes a lost second turn
-    interval = wilson(handled, iterations)
+    interval = wilson(handled, iterations - unheard)
     refused = (
         not iterations and row["tool_call_support"].strip().lower() == "false"
     )  # as our own export writes a refusal
@@ -200,8 +200,8 @@ def _observation(row: JsonObject, endpoint: str) -> Observation:
         handleable=called - unheard,
         low=interval.lower if interval else None,
         high=interval.upper if interval else None,
-        call_p50=_time(row.get("tool_call_time")),
-        answer_p50=_time(row.get("response_time")),
+        call_p50=time_of(row.get("tool_call_time")),
+        answer_p50=time_of(row.get("response_time")),
         reason=row.get("details") or "",
         original=row,
     )
@@ -235,7 +235,7 @@ def _rate(text: str | None) -> float:
     return rate
 
 
-def _time(text: str | None) -> float | None:
+def time_of(text: str | None) -> float | None:
     """A time in seconds; the older tool writes 0.0 if nothing was measured."""
     seconds = _number(text)
     return seconds if 0 < seconds < float("inf") else None
