@@ -92,3 +92,9 @@ def test_equal_arguments_written_differently_are_one_call_twice() -> None:
     assert "call.duplicate" in {one.code for one in found(asked(), called(*twice))}
     apart = (call("f", '{"a": 1}', id="x"), call("f", '{"a": true}', id="y"))
     assert "call.duplicate" not in {one.code for one in found(asked(), called(*apart))}
+
+
+@pytest.mark.parametrize("arguments", ["\ud800{", {"a": "\ud800"}, '{"a": 1}'])
+def test_calls_that_no_text_can_hold_are_compared_as_they_are(arguments: Any) -> None:
+    twice = (call("f\ud800", arguments, id="x"), call("f\ud800", arguments, id="x"))
+    assert "call.duplicate" in {one.code for one in found(asked(), called(*twice))}

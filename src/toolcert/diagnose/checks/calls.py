@@ -173,7 +173,7 @@ def id_duplicate(view: View) -> Iterator[Evidence]:
 def duplicate(view: View) -> Iterator[Evidence]:
     if len(view.calls) < 2:
         return
-    seen: dict[tuple[bytes, bytes, bool], CallJudgement] = {}
+    seen: dict[tuple[str, str | bytes], CallJudgement] = {}
     for call in view.calls:
         arguments = call.judgement.arguments
         first = seen.setdefault(_sameness(call), call)
@@ -188,11 +188,10 @@ def duplicate(view: View) -> Iterator[Evidence]:
         yield Evidence(text=text, call=call.position, severity=Severity.WARNING if wanted else None)
 
 
-def _sameness(call: CallJudgement) -> tuple[bytes, bytes, bool]:
+def _sameness(call: CallJudgement) -> tuple[str, str | bytes]:
     """Equal for calls of the same tool with the same arguments; as written where they could not be read."""
     arguments = call.judgement.arguments
-    unread = arguments is None
-    return canonical(call.call.name), canonical(plain_numbers(call.call.arguments if unread else arguments)), unread
+    return repr(call.call.name), repr(call.call.arguments) if arguments is None else canonical(plain_numbers(arguments))
 
 
 @check(ID_FORMAT, When.CALLED)
