@@ -454,6 +454,13 @@ def test_large_schemas_and_answers_of_real_tools_are_judged(schema: dict[str, ob
     assert time.process_time() - started < 2
 
 
+def test_one_wrong_item_of_a_long_list_is_named() -> None:
+    kinds = [{"properties": {"kind": {"const": kind}}, "required": ["kind"]} for kind in range(20)]
+    items = [{"kind": n % 20, "text": "y" * 20} for n in range(1000)]
+    (violation,) = judge({"items": {"oneOf": kinds}}, json.dumps([*items, {"kind": 20}])).violations
+    assert (violation.keyword, violation.path) == ("oneOf", "/1000")
+
+
 def test_a_reference_to_an_embedded_schema_is_judged() -> None:
     names = "abcdefgh"
     parts = {

@@ -8,7 +8,7 @@ where there are too many.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -20,6 +20,8 @@ MOST_WORK = 5_000_000
 """Steps for a value and all its parts: under a second. An answer may have a million parts for one schema of a list."""
 _MOST_WORK_FOR_ERRORS = 100_000
 """The same where every error is wanted, each of which takes a thousand times as long as a step."""
+MANY_ERRORS = 1000
+"""Beyond this many errors no client would coerce, and trying costs time."""
 _MOST_CHARACTERS_IN_ERRORS = 300_000_000
 """The first error alone can hold a reason for each step of `anyOf` and `oneOf`, and each reason the whole value."""
 _LONG = 1000
@@ -61,7 +63,8 @@ class SchemaCost:
         text = _text(schema)
         self._length = len(text)
         self._is_tree = _is_small_tree(text)
-        self._gives_reasons = b'"anyOf"' in text or b'"oneOf"' in text
+        self._most_reasons = 0
+        """The most steps of one `anyOf` or `oneOf` in the value that was counted last: so many reasons it can give."""
         patterns = text if b"attern" in text else b""
         self.large_in_patterns = len(_LARGE_IN_PATTERN.findall(patterns))
         """How many places make its compiled patterns large."""
@@ -73,16 +76,15 @@ class SchemaCost:
         small = self._is_tree and length <= _LONG * 10 and length * self._length <= _AFFORDABLE
         return small or self.work(value) <= MOST_WORK
 
-    def affords_errors(self, value: Any, length: int) -> bool:
-        """Whether all that is wrong with a value can be listed in bounded time."""
-        return self.work(value) * (1 + length // 1000) <= _MOST_WORK_FOR_ERRORS
-
-    def affords_error(self, value: Any, length: int) -> bool:
-        """Whether the first thing that is wrong with a value can be said in bounded time."""
-        return not self._gives_reasons or self.work(value) * length <= _MOST_CHARACTERS_IN_ERRORS
+    def most_errors(self, value: Any, length: int) -> int:
+        """How many errors can be listed in bounded time: a thousand, the first alone, or none."""
+        if self.work(value) * (1 + length // 1000) <= _MOST_WORK_FOR_ERRORS:
+            return MANY_ERRORS
+        return int(self._most_reasons * length <= _MOST_CHARACTERS_IN_ERRORS)
 
     def work(self, value: Any) -> int:
         """The steps for a value, or a few more; counting stops soon after `MOST_WORK`."""
+        self._most_reasons = 0
         try:
             return self._work(self._root, value, {}, frozenset())
         except RecursionError:
@@ -98,6 +100,8 @@ class SchemaCost:
             if id(schema) in open_references:
                 return 1  # refers to itself for the same value: validators stop there
             known_here[key] = self._sum(schema, value, known, open_references | {id(schema)})
+        if "anyOf" in schema or "oneOf" in schema:
+            self._most_reasons = max(self._most_reasons, known_here[key])
         return known_here[key]
 
     def _sum(self, schema: Mapping[str, Any], value: Any, known: _Known, open_references: frozenset[int]) -> int:
@@ -108,8 +112,8 @@ class SchemaCost:
             steps += again * self._work(child, value, known, open_references)
             if steps > MOST_WORK:
                 return steps
-        for child, part in _of_parts(schema, value):
-            steps += self._work(child, part, known, frozenset())
+        for child, part, times in _of_parts(schema, value):
+            steps += times * self._work(child, part, known, frozenset())
             if steps > MOST_WORK:
                 return steps
         return steps
@@ -228,28 +232,35 @@ def _for_patterns(schema: Mapping[str, Any], value: Any) -> int:
     return around * sum(len(text) ** 2 // _CHARACTERS_PER_STEP for text in texts)
 
 
-def _of_parts(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-    """The parts of a value, each with a subschema that looks at it."""
+def _of_parts(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Any, int]]:
+    """The parts of a value, each with a subschema that looks at it, and how often."""
     if isinstance(value, dict):
         yield from _of_members(schema, value)
     elif isinstance(value, list):
-        for keyword in _EACH_ITEM:
-            if isinstance(schema.get(keyword), dict):
-                yield from ((schema[keyword], part) for part in value)
+        for child in _subschemas(schema, _EACH_ITEM):
+            yield from _with_each(child, value)
         for keyword in _INNER_LISTS:
             if isinstance(schema.get(keyword), list):
-                yield from zip(schema[keyword], value, strict=False)
+                yield from ((child, part, 1) for child, part in zip(schema[keyword], value, strict=False))
 
 
-def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, int]]:
     named = schema.get("properties")
     if isinstance(named, dict):
-        yield from ((named[name], part) for name, part in value.items() if name in named)
+        yield from ((named[name], part, 1) for name, part in value.items() if name in named)
     by_pattern = schema.get("patternProperties")
-    if isinstance(by_pattern, dict):
-        yield from ((child, part) for child in by_pattern.values() for part in value.values())
-    for keyword in _EACH_MEMBER:
-        if isinstance(schema.get(keyword), dict):
-            yield from ((schema[keyword], part) for part in value.values())
-    if isinstance(schema.get("propertyNames"), dict):
-        yield from ((schema["propertyNames"], name) for name in value)
+    for child in (*(by_pattern.values() if isinstance(by_pattern, dict) else ()), *_subschemas(schema, _EACH_MEMBER)):
+        yield from _with_each(child, value.values())
+    for child in _subschemas(schema, ("propertyNames",)):
+        yield from _with_each(child, value)
+
+
+def _subschemas(schema: Mapping[str, Any], keywords: Iterable[str]) -> list[Any]:
+    return [schema[keyword] for keyword in keywords if isinstance(schema.get(keyword), dict)]
+
+
+def _with_each(child: Any, parts: Collection[Any]) -> Iterator[tuple[Any, Any, int]]:
+    """Each part that has parts of its own or is long; all others take the same steps, and are one."""
+    large = [part for part in parts if isinstance(part, dict | list) or _is_long(part)]
+    yield child, None, len(parts) - len(large)
+    yield from ((child, part, 1) for part in large)

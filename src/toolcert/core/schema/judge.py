@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.schema.cost import SchemaCost
+from toolcert.core.schema.cost import MANY_ERRORS, SchemaCost
 from toolcert.core.text.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
 from toolcert.core.values import Value
 
@@ -130,8 +130,6 @@ def _replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
 
 _MAX_VIOLATIONS = 25
 """Enough to explain a fault; a hostile answer could break one schema a million times."""
-_MAX_COERCED = 1000
-"""Beyond this many errors no client would coerce, and trying costs time."""
 _MAX_MESSAGE = 300
 _SUBSCHEMA_KEYWORDS = frozenset(
     (
@@ -241,7 +239,7 @@ class Validator:
     def _judge_empty(self) -> Judgement:
         if self._compiled is None:
             return self._unjudged(None)
-        errors = self._errors({}, 2)
+        errors = self._errors({}, self._most_errors({}, 2))
         if not errors:
             return Judgement(ok=True, bucket=Bucket.EMPTY, arguments={})
         return Judgement(ok=False, bucket=Bucket.EMPTY, violations=_violations(errors), message="no arguments given")
@@ -255,25 +253,27 @@ class Validator:
         except (NotJson, TypeError, ValueError, RecursionError):
             return Judgement(ok=False, bucket=Bucket.NOT_STRING, message=message)
         judged = self._compiled is not None and (self._cost is None or self._cost.affords(value, len(text)))
-        errors = self._errors(value, len(text)) if judged else []
+        most = self._most_errors(value, len(text)) if judged else 0
+        errors = self._errors(value, most) if most else []
         return Judgement(
             ok=False,
             bucket=Bucket.NOT_STRING,
             violations=_violations(errors),
-            coercible=self._mend(value, errors, len(text)).valid if errors else judged,
+            coercible=self._mend(value, errors, most, len(text)).valid if errors else most > 0,
             arguments=value,
             message=message,
         )
 
     def _judge_mismatch(self, value: Any, length: int) -> Judgement:
-        if self._cost is not None and not self._cost.affords_error(value, length):
+        most = self._most_errors(value, length)
+        if not most:
             return Judgement(ok=False, bucket=Bucket.TOO_LARGE, arguments=value, message=_TOO_MANY_REASONS)
-        errors = self._errors(value, length)
+        errors = self._errors(value, most)
         for error in errors:
             if type(error.kind).__name__.endswith(_CANNOT_JUDGE):
                 message = f"a pattern of the schema cannot be evaluated: {error.message[:_MAX_MESSAGE]}"
                 return Judgement(ok=None, bucket=Bucket.BAD_SCHEMA, arguments=value, message=message)
-        mended = self._mend(value, errors, length)
+        mended = self._mend(value, errors, most, length)
         return Judgement(
             ok=False,
             bucket=Bucket.DOUBLE_ENCODED if mended.decoded else Bucket.SCHEMA_MISMATCH,
@@ -286,23 +286,23 @@ class Validator:
     def _unjudged(self, value: Any) -> Judgement:
         return Judgement(ok=None, bucket=self.bucket, arguments=value, message=self.fault)
 
-    def _errors(self, value: Any, length: int) -> list[Any]:
-        """What is wrong; the first error alone where all would take too long."""
-        if not self._lists_errors(value, length):
-            try:
-                self._compiled.validate(value)
-            except ValueError as error:
-                return [error]
-            return []
-        return list(islice(self._compiled.iter_errors(value), _MAX_COERCED + 1))
+    def _most_errors(self, value: Any, length: int) -> int:
+        return MANY_ERRORS if self._cost is None else self._cost.most_errors(value, length)
 
-    def _lists_errors(self, value: Any, length: int) -> bool:
-        return self._cost is None or self._cost.affords_errors(value, length)
+    def _errors(self, value: Any, most: int) -> list[Any]:
+        """What is wrong; one more than `most` where there is more, unless only the first is wanted."""
+        if most > 1:
+            return list(islice(self._compiled.iter_errors(value), most + 1))
+        try:
+            self._compiled.validate(value)
+        except ValueError as error:
+            return [error]
+        return []
 
-    def _mend(self, value: Any, errors: list[Any], length: int) -> Coerced:
-        if len(errors) > _MAX_COERCED or not self._lists_errors(value, length):
+    def _mend(self, value: Any, errors: list[Any], most: int, length: int) -> Coerced:
+        if len(errors) > most or most <= 1:
             return Coerced(valid=False)
-        return coerce(value, _misfits(errors), lambda mended: _misfits(self._errors(mended, length)))
+        return coerce(value, _misfits(errors), lambda now: _misfits(self._errors(now, self._most_errors(now, length))))
 
 
 class SchemaJudge:
