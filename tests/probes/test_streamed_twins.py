@@ -123,6 +123,7 @@ async def test_calls_that_the_server_breaks_on_in_streams_are_measured_by_every_
     assert probed.model("faithful").verdict.word is Word.PARTIAL, probed.model("faithful").verdict.sentence
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("spared", ["hello", "no question at all"])
 async def test_what_streams_refuse_is_proven_once(spared: str) -> None:
     """Later iterations ask once, and once in one piece."""
