@@ -28,8 +28,7 @@ PARALLEL = ("reports", "simulate", "diagnose", "cli", "api", "settings")
 """Rooms whose files are named after the same list of jobs, faults or commands on purpose."""
 USUAL = frozenset({"__init__.py", "__main__.py", "base.py", "registry.py"})
 LOADED_BY_NAME = re.compile(
-    r"toolcert\.(cli\.commands|diagnose\.checks|endpoints\.dialects|simulate\.faults"
-    r"|probes\.(calling|control|conversation|format|server|streamed))\."
+    r"toolcert\.(cli\.commands|diagnose\.checks|endpoints\.dialects|probes\.catalogue|simulate\.faults)\."
     r"|toolcert\.reports\.\w+\.(csv|html|junit|markdown)$"
 )
 """Modules that a registry loads by their names: a module that imports one as well is not its only user."""

@@ -24,11 +24,10 @@ from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
 from toolcert.http.retry import RetryPolicy
 from toolcert.probes.base import Probe
-from toolcert.probes.calling.basic import Basic
-from toolcert.probes.calling.parallel import MultiTool
-from toolcert.probes.calling.result_use import ResultUse
-from toolcert.probes.format.json_mode import JsonMode
-from toolcert.probes.format.streamed_call import Streaming
+from toolcert.probes.catalogue.calling import Basic, MultiTool
+from toolcert.probes.catalogue.json_mode import JsonMode
+from toolcert.probes.catalogue.result_use import ResultUse
+from toolcert.probes.catalogue.streamed_call import Streaming
 from toolcert.probes.oracle import said
 from toolcert.probes.refusal_pairs import RunRefusals
 from toolcert.probes.run.live_conversation import ProbeWork

@@ -33,7 +33,7 @@ from toolcert.history.export import export_csv, latest_per_day
 from toolcert.history.observation import HELLO, Observation, StoredRun, day_of, today
 from toolcert.history.overview import Overview, overview
 from toolcert.history.store import HistoryStore
-from toolcert.probes.calling.hello_world import expected_greeting
+from toolcert.probes.catalogue.hello_world import expected_greeting
 from toolcert.protocol.reply import read_reply
 from toolcert.reports.display_text import LONGEST_CELL, plural
 from toolcert.runs.files import check_writable, output_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from toolcert.probes.calling.hello_world import GREETINGS, HELLO_WORLD, greet
+from toolcert.probes.catalogue.hello_world import GREETINGS, HELLO_WORLD, greet
 
 
 class BaseTool(ABC):

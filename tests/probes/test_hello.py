@@ -11,7 +11,7 @@ from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from toolcert.core.cases import Outcome
 from toolcert.core.verdict import Word
-from toolcert.probes.calling.hello_world import GREETINGS, greet
+from toolcert.probes.catalogue.hello_world import GREETINGS, greet
 from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 

@@ -8,7 +8,7 @@ from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from toolcert.core.cases import Outcome
 from toolcert.core.findings import Severity
-from toolcert.probes.format.tool_limits import size_of, toolbox
+from toolcert.probes.catalogue.tool_limits import size_of, toolbox
 from toolcert.simulate import Vendor
 
 

@@ -99,7 +99,12 @@ def test_every_probe_says_what_it_is_costs_and_means(probe: object) -> None:
     assert found.meaning.endswith(".")
     assert 1 <= found.requests <= 10
     assert all(find_probe(need).name == need for need in found.needs)
-    assert type(found).__module__.startswith(f"toolcert.probes.{found.group}.")
+    assert type(found).__module__.startswith("toolcert.probes.catalogue.")
+
+
+def test_the_probes_of_a_module_belong_to_one_group() -> None:
+    groups = {(type(found).__module__, found.group) for found in all_probes()}
+    assert len(groups) == len({module for module, _ in groups})
 
 
 def test_the_probes_of_the_specification_are_all_there() -> None:

@@ -12,7 +12,7 @@ from support.probing import probe_models
 from support.scripted import Answer, Received, Scripted, completion, refusal
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Record
-from toolcert.probes.calling.multi_step import MultiStep
+from toolcert.probes.catalogue.result_use import MultiStep
 
 Say = Callable[[dict[str, str]], str]
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"```python\n# (?P<path>src/\S+)\n(?P<code>.*?)```", re.DOTALL)
 EXAMPLES = {match["path"]: match["code"] for match in BLOCK.finditer((ROOT / "CONTRIBUTING.md").read_text("utf-8"))}
 PROOFS = {
-    "src/toolcert/probes/calling/echo.py": """
+    "src/toolcert/probes/catalogue/echo.py": """
 from toolcert.probes.registry import find_probe
 assert find_probe("echo").group == "calling"
 """,

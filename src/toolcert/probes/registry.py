@@ -1,4 +1,4 @@
-"""The registry of probes: a probe is a class with `@probe` in a module of its group's folder."""
+"""The registry of probes: a probe is a class with `@probe` in a module of `catalogue/`."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def _place(instance: Probe) -> tuple[int, int, str]:
 
 @cache
 def _discover() -> None:
-    for group in GROUPS:
-        if group != "scenario":
-            load_modules(f"toolcert.probes.{group}")
+    load_modules("toolcert.probes.catalogue")
 
 
 def load_modules(package: str) -> Sequence[str]:

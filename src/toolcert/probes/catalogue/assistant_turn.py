@@ -20,15 +20,7 @@ from toolcert.probes.follow_up import (
     with_reasoning,
     with_results,
 )
-from toolcert.probes.oracle import (
-    Feature,
-    answered,
-    judgeable,
-    mentions,
-    said,
-    valid_calls,
-    why_not_called,
-)
+from toolcert.probes.oracle import Feature, answered, judgeable, mentions, said, valid_calls, why_not_called
 from toolcert.probes.refusal_pairs import PAIRS, is_refusal, try_pairs
 from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import WEATHER

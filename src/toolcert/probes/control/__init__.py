@@ -1,1 +1,0 @@
-"""Does the server obey what the request says about calling?"""

@@ -1,1 +1,0 @@
-"""Does the server take the histories that agents really send?"""

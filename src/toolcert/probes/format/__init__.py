@@ -1,1 +1,0 @@
-"""Do calls and structured answers survive every form they can be asked in?"""

@@ -1,1 +1,0 @@
-"""Does the server say what is true: its models, errors and usage?"""

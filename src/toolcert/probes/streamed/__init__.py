@@ -1,1 +1,0 @@
-"""Does what works in one piece work in a stream, too?"""
