@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from toolcert.cli.main import cli
 from toolcert.simulate import Vendor
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 
 KEY = "sk-vendor-0123456789"
 GRANITE = "ibm/granite-3-3-8b-instruct"

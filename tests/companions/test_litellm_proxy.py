@@ -24,7 +24,7 @@ from toolcert.endpoints.session import EndpointSession
 from toolcert.protocol.reply import read_reply
 from toolcert.simulate import Vendor
 from toolcert.simulate.local_model import local_model
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 
 pytestmark = pytest.mark.needs("proxy")
 

@@ -19,7 +19,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
 from toolcert.protocol.reply import read_reply
-from toolcert.simulate.watsonx.service import DEPLOYMENT, WatsonxVendor
+from toolcert.simulate.watsonx import DEPLOYMENT, WatsonxVendor
 
 CLIENTS = Path(__file__).resolve().parents[1] / "support" / "clients"
 MODEL = "ibm/granite-3-3-8b-instruct"

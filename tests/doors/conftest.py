@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 
 GRANITE = "ibm/granite-20b-instruct"
 LLAMA = "meta-llama/llama-2-70b-chat"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 from watsonx_tool_tester.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ from support.greeting import greeter, second_turn
 from support.scripted import Answer, Received, Scripted
 from toolcert.cli.main import cli as main
 from toolcert.history.csv_import import REGISTRY, RESULTS, SUMMARY
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 from watsonx_tool_tester.cli import cli
 from watsonx_tool_tester.history import result_of
 

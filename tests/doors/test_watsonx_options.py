@@ -17,7 +17,7 @@ from support.patience import PATIENCE, until
 from support.scripted import Scripted
 from toolcert.simulate import Vendor
 from toolcert.simulate.litellm_proxy import LiteLlmVendor
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 from watsonx_tool_tester import Config, ModelTester
 from watsonx_tool_tester import cli as door
 from watsonx_tool_tester.cli import cli

@@ -17,7 +17,7 @@ from support.greeting import MODEL, call, greeter, right_call, second_turn
 from support.scripted import Answer, Received, Scripted, refusal
 from toolcert.runs.writer import hold
 from toolcert.simulate import Vendor
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 from watsonx_tool_tester import Config, ModelTester, ResultHandler
 from watsonx_tool_tester.cli import cli
 

@@ -20,7 +20,7 @@ from support.scripted import Answer, Received, Scripted, refusal
 from support.walking import blocks, commands, replaced
 from toolcert.simulate import Vendor
 from toolcert.simulate.litellm_proxy import LiteLlmVendor
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 from watsonx_tool_tester import (
     RELIABILITY_THRESHOLD,
     BaseClient,

@@ -21,7 +21,7 @@ from support.rows import row, write_rows
 from support.walking import blocks, commands, replaced
 from toolcert.simulate import Vendor
 from toolcert.simulate.litellm_proxy import LiteLlmVendor
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 
 pytestmark = pytest.mark.heavy
 ROOT = Path(__file__).resolve().parents[2]

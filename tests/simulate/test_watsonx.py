@@ -13,7 +13,7 @@ import pytest
 from support.raw_http import Got, fetch
 from toolcert.core.requests import user
 from toolcert.simulate.situations import A_CALL, WORDS
-from toolcert.simulate.watsonx.service import DEPLOYMENT, WatsonxVendor
+from toolcert.simulate.watsonx import DEPLOYMENT, WatsonxVendor
 
 GRANT = "urn:ibm:params:oauth:grant-type:apikey"
 GRANITE = "ibm/granite-3-3-8b-instruct"

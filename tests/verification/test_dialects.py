@@ -11,7 +11,7 @@ from support.verifying import records, run
 from toolcert.core.cases import Outcome
 from toolcert.runs.reader import RunReader
 from toolcert.simulate.litellm_proxy import LiteLlmVendor
-from toolcert.simulate.watsonx.service import WatsonxVendor
+from toolcert.simulate.watsonx import WatsonxVendor
 from toolcert.verification.rejudgement import rejudge
 
 GRANITE = "ibm/granite-3-3-8b-instruct"

@@ -69,7 +69,7 @@ def _vendor(
     face: str, models: Sequence[str] | None, key: str | None, behaviour: Behaviour, *, host: str, port: int
 ) -> Simulation:
     if face == "watsonx":
-        from toolcert.simulate.watsonx.service import WatsonxVendor
+        from toolcert.simulate.watsonx import WatsonxVendor
 
         return WatsonxVendor(models, api_key=key, host=host, port=port, **behaviour)
     if face == "litellm":

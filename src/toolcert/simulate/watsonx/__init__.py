@@ -1,1 +1,0 @@
-"""A simulated watsonx.ai: tokens, model specs, chat, streams, deployments and the gateway, over TLS."""
