@@ -22,7 +22,7 @@ from toolcert.simulate.chat_completion import pieces
 from toolcert.simulate.faults import find_fault
 from toolcert.simulate.faults.base import PLAIN, STREAM, Stage, Switch, calls, message, say
 from toolcert.simulate.faults.calls import kimi_ids
-from toolcert.simulate.faults.reasoning import THOUGHTS, recalled
+from toolcert.simulate.faults.text import THOUGHTS, recalled
 from toolcert.simulate.traffic import Ask, Raw, error, rate_limited
 
 

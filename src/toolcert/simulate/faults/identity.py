@@ -76,37 +76,3 @@ def nondeterministic(body: JsonObject, ask: Ask) -> JsonObject:
     opening = _OPENINGS[ask.number % len(_OPENINGS)]
     message(body)["content"] = f"{opening} {message(body).get('content') or ''}".strip()
     return body
-
-
-@fault("text.empty", Stage.BODY, WORDS)
-def empty(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Answers with nothing where text is due."""
-    return body if calls(body) else say(body, "")
-
-
-@fault(
-    "text.degenerate",
-    Stage.BODY,
-    WORDS,
-    probe_alone="a text may repeat itself for a reason, and a probe knows which answer it wants",
-)
-def degenerate(body: JsonObject, ask: Ask) -> JsonObject:
-    """Falls into a loop; option: writes one mark or one token without meaning, over and over."""
-    loop = {"marks": "!" * 300, "unknown": "<unk>" * 60}.get(ask.option, "blue and green and " * 60)
-    if not calls(body):
-        message(body)["content"] = f"The colours are {loop}"
-    return body
-
-
-@fault(
-    "text.special_tokens",
-    Stage.BODY,
-    WORDS,
-    probe_alone="people read around a stray token, and a probe that asks for JSON cannot",
-)
-def special_tokens(body: JsonObject, ask: Ask) -> JsonObject:
-    """Leaves the token that ends a turn in the text; option: another family's tokens."""
-    before, after = {"llama": ("", "<|eot_id|>"), "mistral": ("[/INST] ", "</s>")}.get(ask.option, ("", "<|im_end|>"))
-    if content := message(body).get("content"):
-        message(body)["content"] = before + content + after
-    return body
