@@ -29,7 +29,7 @@ PARALLEL = ("reports", "simulate", "diagnose", "cli", "api", "settings")
 USUAL = frozenset({"__init__.py", "__main__.py", "base.py", "registry.py"})
 LOADED_BY_NAME = re.compile(
     r"toolcert\.(cli\.commands|diagnose\.checks|endpoints\.dialects|probes\.catalogue|simulate\.faults)\."
-    r"|toolcert\.reports\.\w+\.(csv|html|junit|markdown)$"
+    r"|toolcert\.reports\.\w+\.(html|tables)$"
 )
 """Modules that a registry loads by their names: a module that imports one as well is not its only user."""
 WORKER, SOCKET = "_worker", "exchange"

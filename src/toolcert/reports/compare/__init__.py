@@ -1,1 +1,1 @@
-"""Reports of a comparison, one module per format."""
+"""Reports of a comparison: console, page, tables, and the words they share."""

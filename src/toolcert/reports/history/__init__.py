@@ -1,1 +1,1 @@
-"""Reports of the history, one module per format."""
+"""Reports of the history: console, page, and the section of a README."""

@@ -1,1 +1,1 @@
-"""Reports of a probe run, one module per format."""
+"""Reports of a probe run: console, page, tables, and the words they share."""

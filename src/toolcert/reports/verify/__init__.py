@@ -1,1 +1,1 @@
-"""Reports of a verification run, one module per format."""
+"""Reports of a verification run: console, page, tables, and the rows behind them."""

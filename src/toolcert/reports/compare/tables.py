@@ -1,8 +1,14 @@
-"""A comparison as Markdown: the leaderboard to paste, then the figures of each vendor."""
+"""A comparison as CSV, JUnit and Markdown."""
 
 from __future__ import annotations
 
-from toolcert.comparison.result import Comparison, MarginTest, VendorComparison
+import time
+from collections.abc import Iterator
+
+from toolcert.comparison.result import ChanceTest, CompareVerdict, Comparison, Figure, MarginTest, VendorComparison
+from toolcert.comparison.stats.significance import MarginOutcome
+from toolcert.core.statistics.p_values import p_words
+from toolcert.core.statistics.rates import Interval
 from toolcert.core.text.number_text import about_rows
 from toolcert.reports.compare.phrases import (
     MARGIN_NAMES,
@@ -20,9 +26,112 @@ from toolcert.reports.compare.phrases import (
     points,
     span,
 )
-from toolcert.reports.display_text import NO_VALUE, count, percent
+from toolcert.reports.display_text import NO_VALUE, cell_figure, count, csv_text, percent, plural, visible
 from toolcert.reports.formats import NOTHING, Extras
+from toolcert.reports.junit import Case, Tag, junit
 from toolcert.reports.markdown import SIGNS, document, escape, prose, table
+
+COLUMNS = (
+    "vendor",
+    "verdict",
+    "family",
+    "figure",
+    "value",
+    "low",
+    "high",
+    "k",
+    "n",
+    "ceiling",
+    "ceiling_low",
+    "ceiling_high",
+    "always_calling",
+    "calling_at_random",
+    "standing",
+    "best_at_these_rates",
+)
+
+
+def compare_csv(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
+    """The report of a comparison."""
+    return csv_text(COLUMNS, (_csv_line(vendor, one) for vendor in comparison.vendors for one in vendor.figures))
+
+
+def _csv_line(vendor: VendorComparison, one: Figure) -> tuple[object, ...]:
+    return (
+        vendor.side.label,
+        vendor.verdict.value,
+        one.family,
+        one.name,
+        cell_figure(one.value),
+        *_ends(one.interval),
+        "" if one.rate is None else one.rate.k,
+        "" if one.rate is None else one.rate.n,
+        cell_figure(one.ceiling),
+        *_ends(one.ceiling_interval),
+        cell_figure(one.always),
+        cell_figure(one.blind),
+        one.standing.value,
+        cell_figure(one.best),
+    )
+
+
+def _ends(interval: Interval | None) -> tuple[object, object]:
+    return (None, None) if interval is None else (cell_figure(interval.lower), cell_figure(interval.upper))
+
+
+_VERDICTS = {
+    CompareVerdict.DEGRADED: Tag.FAILURE,
+    CompareVerdict.DIFFERENT: Tag.FAILURE,
+    CompareVerdict.INCONCLUSIVE: Tag.SKIPPED,
+}
+_OUTCOMES = {MarginOutcome.FAILED: Tag.FAILURE, MarginOutcome.INCONCLUSIVE: Tag.SKIPPED}
+
+
+def compare_junit(comparison: Comparison, extras: Extras = NOTHING) -> bytes:
+    """The report of a comparison."""
+    return junit(
+        (visible(vendor.side.label), vendor.side.started_at or time.time(), list(_cases(vendor, extras)))
+        for vendor in comparison.vendors
+    )
+
+
+def _cases(vendor: VendorComparison, extras: Extras) -> Iterator[Case]:
+    name = visible(vendor.side.label)
+    owed = vendor.missing.rows
+    yield Case(
+        classname=name,
+        name="every row is answered",
+        tag=Tag(extras.not_measured.value) if owed else None,
+        message=f"{plural(owed, 'row')} without an answer",
+    )
+    yield Case(
+        classname=name,
+        name="neither degraded nor different",
+        tag=_VERDICTS.get(vendor.verdict),
+        message=visible(vendor.headline),
+    )
+    yield from (_chance(name, test) for test in vendor.tests)
+    yield from (_margin(name, test) for test in vendor.margins)
+
+
+def _chance(vendor: str, test: ChanceTest) -> Case:
+    return Case(
+        classname=f"{vendor}.chance",
+        name=f"not shown that it {test.question}",
+        tag=Tag.FAILURE if test.detected else None,
+        message=f"{test.more} rows against {test.less}, p {p_words(test.adjusted)} after Holm",
+    )
+
+
+def _margin(vendor: str, test: MarginTest) -> Case:
+    needed = f"; {about_rows(test.rows_needed)} would tell" if test.rows_needed else ""
+    interval = "" if test.interval is None else f"difference {test.interval.lower:+.3f} to {test.interval.upper:+.3f}"
+    return Case(
+        classname=f"{vendor}.margin",
+        name=test.question,
+        tag=_OUTCOMES.get(test.outcome),
+        message=f"{test.outcome.value}: {interval}{needed}",
+    )
 
 
 def compare_markdown(comparison: Comparison, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
