@@ -19,6 +19,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted.\n")
         sys.exit(130)
+    finally:
+        gc.freeze()  # the process ends: what it holds is not worth a search for cycles
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from toolcert.core.statistics.rates import (
     Certainty,
     Rate,
     certainty,
+    normal_quantile,
     pass_all,
     pass_any,
     reaches,
@@ -185,3 +186,10 @@ def test_no_science_library_is_loaded_for_reliability():
     heavy = ("scipy", "numpy", "jsonschema_rs")
     code = f"import sys, {modules}; sys.exit(any(name in sys.modules for name in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("p", [0.5, 0.8, 0.95, 0.975, 0.995])
+def test_quantiles_of_the_normal_distribution_are_exact(p: float) -> None:
+    from statistics import NormalDist
+
+    assert normal_quantile(p) == NormalDist().inv_cdf(p)

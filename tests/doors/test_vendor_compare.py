@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from support.rows import row, write_rows
 from toolcert import CompareOptions, compare
 from toolcert.api.verify import judge_again
+from toolcert.diagnose.judgement import Rules
 from toolcert.simulate import Vendor
-from toolcert.verification.older_results import Rules
 from vendor_verifier import compare_results
 from vendor_verifier.cli import cli
 

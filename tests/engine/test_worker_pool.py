@@ -59,7 +59,9 @@ async def on_workers(
 ) -> VerifyRun:
     """One run into a folder, asked by workers."""
     given = Endpoint(url, **(endpoint or {}))
-    with verify_job(dataset, given, VerifyOptions(**({"model": "faithful"} | options), output=str(output))) as job:
+    with verify_job(
+        dataset, given, VerifyOptions(**({"model": "faithful", "engine": "ray"} | options), output=str(output))
+    ) as job:
         limit = options.get("max_requests")
         pool = WorkerPool(job.spec, given.key, VerifyWork(job.shaping), max_requests=limit, policy=policy)
         pool.planned = len(workers)

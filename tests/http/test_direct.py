@@ -258,3 +258,9 @@ async def test_the_limit_of_the_whole_attempt_bounds_connecting_too(direct: Dire
 def test_addresses_are_taken_apart(url: str, origin: str, target: str) -> None:
     address = parse_address(url)
     assert (str(address.origin), address.target) == (origin, target)
+
+
+@pytest.mark.parametrize("host", ["a..b", f"{64 * 'a'}.example", f"{64 * 'ü'}.example"])
+def test_a_name_that_no_resolver_takes_is_refused(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="is not a host name"):
+        parse_address(f"http://{host}/v1")

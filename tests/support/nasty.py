@@ -78,7 +78,7 @@ def _dataset(path: Path) -> None:
 def _results(path: Path) -> None:
     from toolcert.api.compare import compare
     from toolcert.api.verify import judge_again
-    from toolcert.verification.older_results import Rules
+    from toolcert.diagnose.judgement import Rules
 
     with suppress(ToolcertError):
         judge_again(path, Rules.OURS)
@@ -114,7 +114,7 @@ def _run(path: Path) -> None:
     from toolcert.api.compare import compare
     from toolcert.api.report import load_run
     from toolcert.api.verify import judge_again
-    from toolcert.verification.older_results import Rules
+    from toolcert.diagnose.judgement import Rules
 
     for read in (load_run, lambda folder: judge_again(folder, Rules.OURS), lambda folder: compare([folder], [folder])):
         with suppress(ToolcertError):

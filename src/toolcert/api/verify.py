@@ -19,8 +19,6 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
-from toolcert.engine.ray_cluster import open_pool
-from toolcert.engine.ray_engine import WorkerPool
 from toolcert.runs.location import locate_run
 from toolcert.runs.marks import known_marks
 from toolcert.runs.provenance import new_run_id, run_folder, versions, without_secrets
@@ -31,8 +29,8 @@ from toolcert.verification.verify_options import VerifyOptions
 from toolcert.version import __version__
 
 if TYPE_CHECKING:
+    from toolcert.diagnose.judgement import Rules
     from toolcert.http.retry import RetryPolicy
-    from toolcert.verification.older_results import Rules
     from toolcert.verification.rejudgement import Rejudgement
     from toolcert.verification.single_row import Replay
 
@@ -58,6 +56,9 @@ async def run_job(
     folder = run_folder(Path(job.options.output) if job.options.output else None, job.manifest.run)
     options = job.options
     if options.engine == "ray":
+        from toolcert.engine.ray_cluster import open_pool
+        from toolcert.engine.ray_engine import WorkerPool
+
         pool = WorkerPool(job.spec, key, VerifyWork(job.shaping), max_requests=options.max_requests, policy=policy)
         async with open_pool(pool, options.ray_address, options.ray_workers):
             return await job.run(pool, folder, handlers)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from pathlib import Path
 
 import msgspec
 
 from toolcert.core.errors import InputError, UsageError
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.files import write_whole
 from toolcert.runs.location import locate_run
@@ -19,7 +19,7 @@ from toolcert.verification.digest import SAMPLING_FIELDS
 from toolcert.version import __version__
 
 FOLDER = "toolcert-baselines"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _BLOCK = 1 << 20
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from enum import StrEnum
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject, Value
 
 
@@ -80,7 +80,7 @@ class Case(Value):
 MOST_SHARDS = 100_000
 ONLY_A_SHARE = "a shard asks only a part of the cases, too few for a verdict"
 BELONGS_TO_MERGE = "Leave it out here, and give it to `toolcert merge`, which sees all of them."
-_FORM = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+_FORM = lazy_pattern(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 class Shard(Value):

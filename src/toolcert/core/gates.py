@@ -9,6 +9,7 @@ from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Timings
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value
 from toolcert.core.verdict import Word, is_allowed
@@ -32,7 +33,7 @@ class Gate(Value):
 _MEASURES = {"": "call", "ttft_": "first_token", "tps_": "tokens_per_second"}
 """The beginning of a limit's name, and the measure it is about."""
 LIMIT_NAMES = tuple(f"{start}p{share}" for start in _MEASURES for share in (50, 95, 99))
-_LIMIT = re.compile(r"(?P<name>[a-z_]*?p\d+)\s*(?P<sign>[<>=])\s*(?P<bound>[\d.]+)\s*(?P<unit>\w*)", re.ASCII)
+_LIMIT = lazy_pattern(r"(?P<name>[a-z_]*?p\d+)\s*(?P<sign>[<>=])\s*(?P<bound>[\d.]+)\s*(?P<unit>\w*)", re.ASCII)
 _UNITS = {"": 1.0, "s": 1.0, "ms": 0.001}
 
 

@@ -9,11 +9,13 @@ from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
+
 _URL_SAFE = str.maketrans("+/", "-_")
-_PLAIN_RUN = re.compile("[A-Za-z0-9]+")
+_PLAIN_RUN = lazy_pattern("[A-Za-z0-9]+")
 _RAREST_FIRST = "QZXJKVWYGUHBPFLMDNRCOITSAEqzjxkvwyg9876543210bpuhfmdlcrnoatsie"
 """How seldom letters are in English inside JSON, roughly."""
-_PARTS = re.compile(r"\\+|[^\\]")
+_PARTS = lazy_pattern(r"\\+|[^\\]")
 """A row of backslashes, or any other character."""
 _ANY_BACKSLASHES = r"\\*+"
 """JSON inside JSON doubles them with every level. Never given back once taken: a row of them is gone through once."""
@@ -160,8 +162,8 @@ _PROTOCOL = (
     "temperature tool_calls tool_choice total_tokens"
 )
 """Words that answers are made of: without one of them, or a part of it, a good answer would be judged a broken one."""
-_PARAMETER = re.compile(r"(?<=[?&])([^=&#]*)=([^&#]*)")
-_SECRET_NAME = re.compile(
+_PARAMETER = lazy_pattern(r"(?<=[?&])([^=&#]*)=([^&#]*)")
+_SECRET_NAME = lazy_pattern(
     r"(?:^|[-_.])(?:auth|authori[sz]ation|authentication|bearer|cookie2?|credentials?|jwt|pass|passphrase|pwd|sig"
     r"|signature|(?:access|api|auth|client|function|license|private|secret|shared|subscription)?[-_]?key)[-_]?\d*$"
     r"|(?:password|passwd|passcode|secret|token)$",

@@ -11,15 +11,24 @@ from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request, named_functions
 from toolcert.core.schema.judge import Bucket, Judgement, SchemaJudge, Validator
 from toolcert.core.text.json_text import NotJson, leading_json
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 
-_BETWEEN = re.compile(r"[\s,;]*")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|"|[\[\]{}]', re.DOTALL)
+_BETWEEN = lazy_pattern(r"[\s,;]*")
+_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|"|[\[\]{}]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
-_OPEN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")
-_OPEN_SCALAR = re.compile(r"(?<![\w.+-])(?:-?\d[\d.eE+-]*|-|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)$")
+_OPEN_ESCAPE = lazy_pattern(r"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")
+_OPEN_SCALAR = lazy_pattern(r"(?<![\w.+-])(?:-?\d[\d.eE+-]*|-|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)$")
 _ENDINGS = ("", "null", ":null", '"":null')
 """Endings that may complete a prefix: nothing, a value, a colon and a value, the next member."""
+
+
+class Rules(StrEnum):
+    """Whose rules decide what a valid call is."""
+
+    OURS = "ours"
+    OLDER = "older"
+    """Only finish_reason `tool_calls` counts as calling; empty arguments and broken schemas make a call invalid."""
 
 
 class Damage(StrEnum):
@@ -105,14 +114,14 @@ def _is_json(text: str) -> bool:
 
 _SHORTEST_CUT = 4
 """A shorter stump ("get") names too many tools to name one."""
-_NAMESPACE = re.compile(r"[.:/]|__")
-_DECORATION = re.compile(r"[^0-9a-z]+")
+_NAMESPACE = lazy_pattern(r"[.:/]|__")
+_DECORATION = lazy_pattern(r"[^0-9a-z]+")
 _FORMAT_WORDS = (
     r"(?:json|commentary|analysis|final|assistant|constrain|response|functions?|tool_?calls?|arguments|args)+"
 )
-_RESIDUE = re.compile(rf"{_FORMAT_WORDS}|[_:#-]?\d{{1,3}}")
+_RESIDUE = lazy_pattern(rf"{_FORMAT_WORDS}|[_:#-]?\d{{1,3}}")
 """What a parser leaves behind a name when it cuts in the wrong place: a word of the format, or a counter."""
-_PREFIX = re.compile(r"(?:functions?|tools?|assistant|commentary|call)+")
+_PREFIX = lazy_pattern(r"(?:functions?|tools?|assistant|commentary|call)+")
 
 
 def meant_tool(name: object, offered: Iterable[str]) -> str | None:

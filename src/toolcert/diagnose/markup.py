@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from toolcert.core.requests import Request
 from toolcert.core.text.json_text import NotJson, leading_json
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.judgement import is_unterminated, meant_tool, offered_tools
 from toolcert.diagnose.request_facts import instructions, last_question
 
@@ -156,19 +157,21 @@ _NAMED_JSON = "JSON: Hermes, Qwen, Llama, Granite, Phi, Cohere, Jamba, xLAM and 
 _GLUED_JSON = "a name before its JSON: functionary, or special tokens stripped"
 _PYTHON = "Python: Llama 4, LFM2, OLMo 3, Gemma 3"
 
-_OPENERS = re.compile(
+_OPENERS = lazy_pattern(
     rf"(?:{_SPECIAL}|{_CALL_TAG}|\[TOOL_CALLS\]|\bfunctools|-> tool/function_call|<function_call>)\s*$", re.IGNORECASE
 )
 """What stands before a call's JSON or Python when the markup is still there."""
-_FENCE = re.compile(r"```([\w+-]*)[^\n`]*\n(.*?)(?:\n?[ \t]*```|\Z)", re.DOTALL)
+_FENCE = lazy_pattern(r"```([\w+-]*)[^\n`]*\n(.*?)(?:\n?[ \t]*```|\Z)", re.DOTALL)
 _CALL_FENCES = ("", "json", "jsonc", "tool_call", "tool_calls", "tool_code", "xml", "text", "plaintext", "action")
-_JSON_START = re.compile(r'[\[{]\s*(?:\{\s*)?"([\w.\-]+)"\s*:')
-_CUT_CALL = re.compile(r'\[?\s*\{\s*"name"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*[{"](?!\s*"type")')
+_JSON_START = lazy_pattern(r'[\[{]\s*(?:\{\s*)?"([\w.\-]+)"\s*:')
+_CUT_CALL = lazy_pattern(
+    r'\[?\s*\{\s*"name"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*[{"](?!\s*"type")'
+)
 """The beginning of a call whose end is missing: the answer stopped at the token limit."""
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
-_PROSE = re.compile(r"[^\W\d_]{2,}(?:[ ,;']+[^\W\d_]+){2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{5,}")
-_REASONING = re.compile(r"<(think|thinking|thought)>.*?</\1>|^.*?</think(?:ing)?>", re.DOTALL)
-_SHOWS = re.compile(
+_QUOTED = lazy_pattern(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
+_PROSE = lazy_pattern(r"[^\W\d_]{2,}(?:[ ,;']+[^\W\d_]+){2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{5,}")
+_REASONING = lazy_pattern(r"<(think|thinking|thought)>.*?</\1>|^.*?</think(?:ing)?>", re.DOTALL)
+_SHOWS = lazy_pattern(
     r"example|e\.g\.|for instance|such as|\byou(?:'d| can| could| would| might| should| may| need to)\b|users? can"
     r"|\bwould (?:call|write|be|use|look|have)|\bcould (?:call|write|be|use|look)|\bmodels? \w+|usage|syntax"
     r"|\bformats?\b|documentation|schema|definition|\bwas (?:called|logged)|\blog(?:ged|s)?\b|looks like"
@@ -176,25 +179,27 @@ _SHOWS = re.compile(
     re.IGNORECASE,
 )
 """Words that introduce an example rather than an actual call."""
-_ACTS = re.compile(
+_ACTS = lazy_pattern(
     r"\b(?:let me|i'll|i’ll|i will|i am going to|i'm going to|i need to (?:call|use)|calling|checking|looking up)\b"
     r"|ich (?:rufe|werde|schaue)|je vais|voy a|我(?:将|会|来)",
     re.IGNORECASE,
 )
 """Words that announce an actual call."""
 _ASKS = r"\b(?:show|give|write|print|explain|describe|generate|provide|draft|what|how|which|teach)\b[\s\S]{0,120}?"
-_ASKS_FOR_WRITING = re.compile(
+_ASKS_FOR_WRITING = lazy_pattern(
     _ASKS + r"\b(?:examples?|samples?|formats?|syntax|schemas?|payloads?|snippets?|tutorials?|documentation|json|curl"
     r"|looks? like|markup|pseudo-?code|request body|in (?:python|javascript|typescript|xml|code))\b",
     re.IGNORECASE,
 )
-_ABOUT_TOOLS = re.compile(
+_ABOUT_TOOLS = lazy_pattern(
     r"\b(?:tool|function)[ -]?(?:calls?|calling|use)\b|\bcall(?:ing)? (?:the|this|that|your|a) (?:tool|function)\b"
     r"|\b(?:your|these|available) tools\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(_ASKS + r"\b(?:code|scripts?|python|functions?|program|snippets?|examples?)\b", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"<[\w ]+>|\{\w+\}|\.\.\.|…|string|str|number|integer|[A-Z]+(?:_[A-Z]+)+|your[ _].*|.* name")
+_CODE = lazy_pattern(_ASKS + r"\b(?:code|scripts?|python|functions?|program|snippets?|examples?)\b", re.IGNORECASE)
+_PLACEHOLDER = lazy_pattern(
+    r"<[\w ]+>|\{\w+\}|\.\.\.|…|string|str|number|integer|[A-Z]+(?:_[A-Z]+)+|your[ _].*|.* name"
+)
 _NAME_FIELDS = ("name", "tool_name", "tool", "function", "function_name", "action", "recipient_name")
 _ARGUMENT_FIELDS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "params", "kwargs")
 _OTHER_FIELDS = {"id", "type", "index", "tool_call_id", "call_id", "thought", "thoughts", "reasoning", "server_name"}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlsplit
 
 from toolcert.core.requests import RequestKind
+from toolcert.core.text.lazy_pattern import lazy_pattern
 
-_VERSION = re.compile(r"v\d+\w*")
+_VERSION = lazy_pattern(r"v\d+\w*")
 _PATHS = {RequestKind.CHAT: "chat/completions", RequestKind.COMPLETIONS: "completions"}
 AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-_DEPLOYMENT = re.compile(r"/deployments/[^/]+/")
+_DEPLOYMENT = lazy_pattern(r"/deployments/[^/]+/")
 _ENDINGS = ("/chat/completions", "/completions", "/models")
 
 

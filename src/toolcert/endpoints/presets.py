@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -27,4 +26,6 @@ class Preset(Value, forbid_unknown_fields=True):
 @cache
 def presets() -> dict[str, Preset]:
     """All presets by name, in the order of the file."""
+    import tomllib
+
     return msgspec.convert(tomllib.loads(FILE.read_text("utf-8")), dict[str, Preset])

@@ -7,7 +7,6 @@ import contextlib
 import importlib
 import logging
 import os
-import re
 import socket
 import sys
 import threading
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcert.core.errors import ClusterError, ConfigurationError, MissingExtraError, install_line
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.engine.ray_engine import WorkerPool
 from toolcert.engine.ray_worker import Assignment, RayActor
 from toolcert.runs.provenance import without_secrets
@@ -40,7 +40,7 @@ _RAY_SETTINGS = {
 otherwise Ray ends the process a minute later."""
 _FEWER_TRIES = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
 """How many times Ray tries to reach a cluster, once a second, before it says what is wrong."""
-_EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
+_EXCEPTION = lazy_pattern(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
 
 
 @contextlib.asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Callable
 from typing import Protocol
@@ -11,6 +10,7 @@ import httptools
 
 from toolcert.core.exchanges import Fault, Timing
 from toolcert.core.secrets import Eraser
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 from toolcert.http.base import HttpResponse, broken_off, oversized
 from toolcert.protocol.arrivals import ArrivalLog, moved
@@ -92,7 +92,7 @@ def decoder_for(encoding: str) -> Decoder | None:
 
 MAX_PAYLOAD = 64 * 1024 * 1024
 """Far above any chat answer; a server that sends more is broken or hostile."""
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rb'"(?:content|reasoning_content|reasoning|thinking|refusal|text)"\s*:\s*"[^"]'
     rb'|"(?:tool_calls|function_call)"\s*:\s*[\[{]\s*["{]'
 )

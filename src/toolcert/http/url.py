@@ -13,6 +13,7 @@ from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.values import Value
 from toolcert.http.base import HttpRequest, HttpResponse
 
+_LONGEST_LABEL = 63
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "%/:=&?~#+!$,;'@()*[]"
 """Characters that are not percent-encoded: users give addresses already encoded, or nearly so."""
@@ -73,6 +74,8 @@ def parse_address(url: str) -> Address:
 
 def _ascii_host(host: str) -> str:
     """The host in ASCII, as resolvers want it; a name that cannot be encoded is refused."""
+    if host.isascii() and all(0 < len(label) <= _LONGEST_LABEL for label in host.split(".")):
+        return host  # without the tables of Unicode names
     try:
         return host.encode("idna").decode()
     except UnicodeError:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from toolcert.core.text import number_text, visible_text
-from toolcert.protocol.arrivals import Pace
-from toolcert.runs.marks import MarkLine
+from toolcert.core.text.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from toolcert.protocol.arrivals import Pace
+    from toolcert.runs.marks import MarkLine
 
 visible, visible_lines, visible_json = visible_text.visible, visible_text.visible_lines, visible_text.visible_json
 THIN_SPACE, count, plural = number_text.THIN_SPACE, number_text.count, number_text.plural
@@ -58,7 +60,7 @@ def shorten(text: str, columns: int) -> str:
 
 
 _GLUE = "\x00"
-_IN_FIGURE = re.compile(
+_IN_FIGURE = lazy_pattern(
     r"(?<=\d) (?=[^\s(\d])"  # a number and its unit or noun: `12 s`, `97.1 %`, `5 models`
     r"|(?<=\d to) (?=[\d+-])|(?<=\d of) (?=\d)|(?<=\d /) (?=\d)"  # `3 of 8`, `0.91 to 0.99`
     r"|(?<=\bp) (?=[=<>≤])|(?<=[=<>≤]) (?=\d)"  # `p = 0.03`
@@ -181,6 +183,8 @@ LONGEST_CELL = 32_000
 
 def csv_text(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     """A head and its lines."""
+    import csv
+
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)

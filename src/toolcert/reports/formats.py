@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any
 
 from toolcert.core.values import Value
+from toolcert.diagnose.judgement import Rules
 from toolcert.reports.destinations import STDOUT, deliver
 from toolcert.runs.marks import Mark
-from toolcert.verification.older_results import Rules
 
 
 class NotMeasuredAs(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from enum import StrEnum
 from os import PathLike
@@ -12,6 +11,7 @@ import msgspec
 
 from toolcert.core.errors import InputError, ToolcertWarning
 from toolcert.core.manifest import Manifest
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 from toolcert.runs.provenance import RUNS
 from toolcert.runs.reader import is_run, read_manifest
@@ -19,8 +19,8 @@ from toolcert.runs.writer import MANIFEST, RECORDS, is_held
 from toolcert.stores.object_url import ORIGIN, is_url
 
 LATEST = "latest"
-_LATEST = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
-_RUN_ID = re.compile(r"[0-9a-f]{8}")
+_LATEST = lazy_pattern(rf"{LATEST}(?:~(\d{{1,6}}))?")
+_RUN_ID = lazy_pattern(r"[0-9a-f]{8}")
 
 
 class RunState(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -60,7 +60,7 @@ MEASURING_PACKAGES = ("aiohttp", "jsonschema-rs", "msgspec")
 
 def new_run_id() -> str:
     """A random id, short enough to read out loud."""
-    return secrets.token_hex(4)
+    return os.urandom(4).hex()
 
 
 def run_folder(output: Path | None, run: str) -> Path:

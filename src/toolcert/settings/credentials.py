@@ -9,11 +9,12 @@ from pathlib import Path
 
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.secrets import Secret, names_secret
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
-_CREDENTIAL = re.compile(
+_NAME = lazy_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VARIABLE = lazy_pattern(r"\$\{(\w+)\}|\$(\w+)")
+_CREDENTIAL = lazy_pattern(
     r"(^|[-_])(authori[sz]ation|cookie|secret|token|password|passwd|sig|(api)?-?_?key)$", re.IGNORECASE
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from typing import Any, TypeAlias
+
+from toolcert.core.text.lazy_pattern import lazy_pattern
 
 Place: TypeAlias = tuple[str | int, ...]
 """The path to a value: keys, and positions in arrays of tables."""
-_HEADER = re.compile(r"^\s*(\[\[?)(.+?)\]\]?\s*(#.*)?$")
-_KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_HEADER = lazy_pattern(r"^\s*(\[\[?)(.+?)\]\]?\s*(#.*)?$")
+_KEY = lazy_pattern(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
 def line_of(text: str, keys: Place) -> int:
@@ -47,6 +47,8 @@ def _table(parts: tuple[str, ...], counts: dict[Place, int], *, array: bool) -> 
 
 def _parts(dotted: str) -> tuple[str, ...]:
     """The parts of a dotted, perhaps quoted key."""
+    import tomllib
+
     node: Any
     try:
         node = tomllib.loads(f"{dotted} = 0")

@@ -6,13 +6,14 @@ import re
 from os import PathLike
 
 from toolcert.core.errors import UsageError
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 
 ORIGIN = ".origin"
 """In the local mirror of a folder: the URL that it mirrors."""
-_URL = re.compile(r"(s3a?|gs|gcs|az(?:ure)?|adl|abfss?|wasbs?|r2|oss|hdfs)://?(?!/)", re.IGNORECASE)
+_URL = lazy_pattern(r"(s3a?|gs|gcs|az(?:ure)?|adl|abfss?|wasbs?|r2|oss|hdfs)://?(?!/)", re.IGNORECASE)
 """`pathlib` makes one slash of two, so that both are understood."""
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
+_BUCKET = lazy_pattern(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
 _CREDENTIALS = "Credentials come from the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.json_value import canonical, plain_numbers
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 
 CONTENT_FIELDS = ("messages", "tools", "tool_choice", "parallel_tool_calls", "response_format")
@@ -22,7 +23,7 @@ SAMPLING_FIELDS = ("temperature", "top_p", "max_tokens", "max_completion_tokens"
 """How it is asked."""
 _HEX = 24
 _CALL_HEX = 16
-_EXPONENT = re.compile(rb"\d[eE]")
+_EXPONENT = lazy_pattern(rb"\d[eE]")
 
 
 def digest(data: bytes) -> str:
@@ -85,9 +86,9 @@ def call_digest(name: Any, arguments: Any) -> str:
     return hashlib.sha256(data).hexdigest()[:_CALL_HEX]
 
 
-_KIMI = re.compile(r"functions\..+:\d+\Z")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-_WORDS = re.compile(r"(?:(?:call|chatcmpl|tool|toolu|fc|function|functions|func)[-_])*", re.IGNORECASE)
+_KIMI = lazy_pattern(r"functions\..+:\d+\Z")
+_UUID = lazy_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_WORDS = lazy_pattern(r"(?:(?:call|chatcmpl|tool|toolu|fc|function|functions|func)[-_])*", re.IGNORECASE)
 """The fixed words of an id; what follows is random, so only its length counts."""
 
 

@@ -10,7 +10,6 @@ import json
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from enum import StrEnum
 from itertools import islice
 from operator import lt
 from pathlib import Path
@@ -22,6 +21,7 @@ from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, Timing
 from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.reader import bounded_lines
 
@@ -34,16 +34,8 @@ RowNumber = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
 _RESPONSE = b'"response":'
 _ABSENT = ""
 _LONGEST_ERROR = 500
-_STATUS = re.compile(r"(?:Error code|status(?: code)?)[:= ]+(\d{3})", re.IGNORECASE)
+_STATUS = lazy_pattern(r"(?:Error code|status(?: code)?)[:= ]+(\d{3})", re.IGNORECASE)
 _KINDS = {401: FaultKind.AUTH, 403: FaultKind.AUTH, 404: FaultKind.UNKNOWN_MODEL, 429: FaultKind.RATE_LIMITED}
-
-
-class Rules(StrEnum):
-    """Whose rules decide what a valid call is."""
-
-    OURS = "ours"
-    OLDER = "older"
-    """Only finish_reason `tool_calls` counts as calling; empty arguments and broken schemas make a call invalid."""
 
 
 class OlderRow(Value):

@@ -20,7 +20,7 @@ from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.core.schema.judge import Bucket
 from toolcert.core.values import Value
-from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS
+from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS, Rules
 from toolcert.engine.local import unjudged
 from toolcert.runs.encoding import Keep, decode_record, kept_as
 from toolcert.runs.marks import Mark, MarkTally, marks_of
@@ -29,7 +29,7 @@ from toolcert.verification.adapters.base import ModelAdapter
 from toolcert.verification.adapters.registry import get_adapter, load_adapter
 from toolcert.verification.dataset.lines import describe
 from toolcert.verification.digest import content_hash, sampling_hash
-from toolcert.verification.older_results import OlderRow, Rules, is_older_results, read_older
+from toolcert.verification.older_results import OlderRow, is_older_results, read_older
 from toolcert.verification.run.log import JOB
 from toolcert.verification.run.row_judge import Row, RowJudge
 from toolcert.verification.summary.figures import VerifySummary

@@ -8,28 +8,29 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from toolcert.cli.support.exit import echo, warn
 from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.secrets import passwords_in
 from toolcert.core.text.spelling import question
-from toolcert.reports.display_text import visible
+from toolcert.core.text.visible_text import visible
 from toolcert.settings import OPTIONS, Option, Settings, Source, load_config, resolve
 from toolcert.settings.credentials import KEY_VARIABLE
 from toolcert.settings.option import Address, Choice, InputFile, OutputFile, Switch
 from toolcert.settings.precedence import misspelt_variables
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from toolcert.api.endpoint import Endpoint
     from toolcert.core.targets import EndpointSpec
     from toolcert.endpoints.spec import ChosenEndpoint
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+Completer: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
 
 
 def endpoint_names() -> list[str]:
@@ -73,9 +74,17 @@ def complete_from(names: Callable[[], Iterable[str]]) -> Completer:
     """Complete to the names that begin with what is typed."""
 
     def complete(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
 
     return complete
+
+
+def _complete_file(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
 
 
 def completer_of(option: Option) -> Completer | None:
@@ -84,7 +93,7 @@ def completer_of(option: Option) -> Completer | None:
     if isinstance(kind, Choice):
         return complete_from(lambda: kind.words)
     if isinstance(kind, InputFile | OutputFile):
-        return lambda _ctx, _parameter, incomplete: [CompletionItem(incomplete, type="file")]
+        return _complete_file
     return complete_from(_NAMES_OFFERED[option.name]) if option.name in _NAMES_OFFERED else None
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from toolcert.cli.support.exit import echo
 from toolcert.core.errors import OutputError
+from toolcert.diagnose.judgement import Rules
 from toolcert.reports.destinations import OF_A_RUN, STDOUT, check_destinations, check_place, place
 from toolcert.reports.formats import NOTHING, Extras, NotMeasuredAs, Section, formats, write_reports
 from toolcert.runs.marks import known_marks
 from toolcert.settings import Settings
 from toolcert.stores.object_url import is_url
-from toolcert.verification.older_results import Rules
 
 
 def check_reports(settings: Settings, job: str, *inputs: str | None) -> None:

@@ -12,7 +12,7 @@ from toolcert.settings import Settings
 
 if TYPE_CHECKING:
     from toolcert.core.gates import Gates
-    from toolcert.verification.older_results import Rules
+    from toolcert.diagnose.judgement import Rules
     from toolcert.verification.run.job import VerifyRun
     from toolcert.verification.summary.figures import VerifySummary
 

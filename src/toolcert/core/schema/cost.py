@@ -7,12 +7,13 @@ where there are too many.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
+
+from toolcert.core.text.lazy_pattern import lazy_pattern
 
 MOST_STEPS = 1_000_000
 """Steps for a value without parts: about a tenth of a second. The largest schemas of real tools take a few thousand."""
@@ -26,10 +27,10 @@ _MOST_CHARACTERS_IN_ERRORS = 300_000_000
 """The first error alone can hold a reason for each step of `anyOf` and `oneOf`, and each reason the whole value."""
 _LONG = 1000
 """Characters of a text from which on the time that a pattern takes for it counts."""
-_LOOKAROUND = re.compile(r"\(\?<?[=!]|\\[1-9k]")
+_LOOKAROUND = lazy_pattern(r"\(\?<?[=!]|\\[1-9k]")
 """A pattern that looks ahead or back goes through the rest of a text at each of its characters."""
 _CHARACTERS_PER_STEP = 100
-_LARGE_IN_PATTERN = re.compile(rb"\{\d|\\\\[dDpPsSwW]")
+_LARGE_IN_PATTERN = lazy_pattern(rb"\{\d|\\\\[dDpPsSwW]")
 """A bounded repeat, or a class of characters: what makes a compiled pattern larger than its text."""
 _AFFORDABLE = 10_000_000
 """Bytes of a schema times those of a value: below this nothing has to be counted."""

@@ -18,12 +18,13 @@ import msgspec
 
 from toolcert.core.schema.cost import MANY_ERRORS, SchemaCost
 from toolcert.core.text.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 
 _ROUNDS = 4
 """Decoding a value can uncover a next layer of errors; real calls need one or two rounds."""
-_INTEGER = re.compile(r"[+-]?\d{1,40}")
-_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_INTEGER = lazy_pattern(r"[+-]?\d{1,40}")
+_NUMBER = lazy_pattern(r"[+-]?(\d{1,40}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _NOTHING = object()
 
 
@@ -151,7 +152,7 @@ _LARGEST_PATTERN = 1 << 20
 """Bytes of a compiled pattern: a repeat within a repeat can need gigabytes and minutes."""
 _LARGEST_PATTERNS = 1 << 28
 """The same for all patterns of a schema together."""
-_PATTERN_REFUSED = re.compile(r'"(.*)" is not a "regex"', re.DOTALL)
+_PATTERN_REFUSED = lazy_pattern(r'"(.*)" is not a "regex"', re.DOTALL)
 
 
 class Bucket(StrEnum):

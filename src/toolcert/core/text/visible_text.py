@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
+
 _UNSEEN = (
     "\x7f-\x9f"  # delete, and the C1 controls: \x9b begins an escape sequence as ESC [ does
     "\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # no width, line ends, directions
     "\ud800-\udfff"  # halves of pairs, which no encoding can carry
     "\U000e0000-\U000e007f"  # tags: a whole text can hide in them
 )
-CONTROL = re.compile(f"[\x00-\x1f{_UNSEEN}]")
-_NOT_SPACE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_UNSEEN}]")
-_BEYOND_ASCII = re.compile(f"[{_UNSEEN}]")
+CONTROL = lazy_pattern(f"[\x00-\x1f{_UNSEEN}]")
+_NOT_SPACE = lazy_pattern(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_UNSEEN}]")
+_BEYOND_ASCII = lazy_pattern(f"[{_UNSEEN}]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NUMBER = lazy_pattern(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
 
 

@@ -9,6 +9,7 @@ from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.schema.judge import Bucket, Violation
 from toolcert.core.text.excerpt import around, shown
 from toolcert.core.text.json_text import NotJson, keys_in, leading_json, repeated_keys
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement, Damage
 from toolcert.diagnose.request_facts import conversation_text, last_question
@@ -244,9 +245,9 @@ def _by_keyword(call: CallJudgement) -> Iterator[Evidence]:
 
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*(\\u([0-9a-fA-F]{4}))")
+_ESCAPED = lazy_pattern(r"(?<!\\)(?:\\\\)*(\\u([0-9a-fA-F]{4}))")
 """An escape that the JSON parser will undo."""
-_TWICE_ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*(\\\\u([0-9a-fA-F]{4}))")
+_TWICE_ESCAPED = lazy_pattern(r"(?<!\\)(?:\\\\)*(\\\\u([0-9a-fA-F]{4}))")
 """An escape that will still be there after parsing."""
 
 _SHY = "\"\\/<>&'=+"
@@ -301,10 +302,10 @@ def _escaped_once(text: str) -> Evidence | None:
     return None
 
 
-_MISREAD = re.compile(r"[\u0080-\u00ff\u0152-\u0192\u02c6-\u02dc\u2013-\u2122]{2,}")
+_MISREAD = lazy_pattern(r"[\u0080-\u00ff\u0152-\u0192\u02c6-\u02dc\u2013-\u2122]{2,}")
 """Runs of the characters that UTF-8 becomes when it is read as Windows-1252 or Latin-1."""
-_WORD = re.compile(r"\w+")
-_PHRASE = re.compile(r'["“„«]([^"“”„«»\n]{3,})["”»]')
+_WORD = lazy_pattern(r"\w+")
+_PHRASE = lazy_pattern(r'["“„«]([^"“”„«»\n]{3,})["”»]')
 _SHORTEST_REST = 3
 
 ALTERED = FindingKind(

@@ -9,19 +9,20 @@ from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.replies import CallsField
 from toolcert.core.text.excerpt import shown
 from toolcert.core.text.json_value import canonical, plain_numbers
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement
 from toolcert.diagnose.markup import call_in
 from toolcert.diagnose.request_facts import last_question, messages
 
-_KIMI = re.compile(r"kimi|moonshot", re.IGNORECASE)
-_REPETITION = re.compile(
+_KIMI = lazy_pattern(r"kimi|moonshot", re.IGNORECASE)
+_REPETITION = lazy_pattern(
     r"\b(?:twice|thrice|times|again|repeat\w*|two|three|four|five|six|seven|eight|nine|ten|several|multiple|many|each)\b"
     r"|(?<![\w.:#/-])(?:[2-9]|[1-9]\d)\s*(?:[x×]\b|[^\W\d_]+s\b)|[\d两二三四五六七八九十]\s*[次遍份张封个]",
     re.IGNORECASE,
 )
 """Words of a question that may ask for the same call more than once: a number counts before what it counts only."""
-_KIMI_ID = re.compile(r"functions\.(.+):\d+")
+_KIMI_ID = lazy_pattern(r"functions\.(.+):\d+")
 
 declare(
     FindingKind(

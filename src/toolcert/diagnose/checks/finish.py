@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.text.excerpt import shown
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.text.number_text import plural
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
 from toolcert.diagnose.judgement import Damage
 from toolcert.diagnose.request_facts import names_a_tool, token_limit
 
 KNOWN_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
-_FILTERS = re.compile(r"content[_-]?filter\b|safety|prohibited|recitation|blocklist|sensitive|guardrail", re.IGNORECASE)
+_FILTERS = lazy_pattern(
+    r"content[_-]?filter\b|safety|prohibited|recitation|blocklist|sensitive|guardrail", re.IGNORECASE
+)
 """How servers say that a filter ended the answer; some append the filter's name to the protocol's word."""
 _CONTEXT = 2000
 """Tokens of prompt and answer that any model has room for: below, no context window can be full."""

@@ -10,18 +10,19 @@ from functools import lru_cache
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.requests import Request
 from toolcert.core.text.excerpt import shown
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.registry import Evidence, View, check, declare
 from toolcert.endpoints.api_url import names_a_deployment
 
-_ALIAS_ENDINGS = re.compile(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")
-_SNAPSHOT = re.compile(r"[-@_](?:\d{3,8}(?:-\d\d){0,2}|v\d[\d.]*|preview-\d\d[\d-]*)")
+_ALIAS_ENDINGS = lazy_pattern(r"(?:-latest|-preview|:(?:free|nitro|floor|online|latest|beta|extended))+$")
+_SNAPSHOT = lazy_pattern(r"[-@_](?:\d{3,8}(?:-\d\d){0,2}|v\d[\d.]*|preview-\d\d[\d-]*)")
 """A date or a number of a version: three digits at least, for `-3-5` and `-70` are names of other models."""
-_DATE = re.compile(r"[-@_]\d{4}-?\d\d-?\d\d(?=$|:)")
+_DATE = lazy_pattern(r"[-@_]\d{4}-?\d\d-?\d\d(?=$|:)")
 _MODES = frozenset(
     {"reasoning", "non", "thinking", "high", "medium", "low", "minimal", "instruct", "chat", "it", "preview", "exp"}
 )
 """Words that name a mode of one model, not another model."""
-_FILE = re.compile(r"\.gguf$")
+_FILE = lazy_pattern(r"\.gguf$")
 
 MODEL_DIFFERS = FindingKind(
     code="identity.model_differs",

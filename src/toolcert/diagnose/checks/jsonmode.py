@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,11 +10,12 @@ from toolcert.core.requests import Request
 from toolcert.core.schema.judge import SchemaJudge
 from toolcert.core.text.excerpt import excerpt
 from toolcert.core.text.json_text import NotJson, parse_json
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.request_facts import json_mode
 
 _FENCE = "```"
-_LANGUAGE = re.compile(r"\w*[ \t]*\r?\n?")
+_LANGUAGE = lazy_pattern(r"\w*[ \t]*\r?\n?")
 _UNFINISHED = frozenset({"length", "content_filter"})
 _BLANK = 40
 """Characters of white space at the end that no writer of JSON needs."""

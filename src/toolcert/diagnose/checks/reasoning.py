@@ -7,19 +7,20 @@ from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.text.excerpt import around, excerpt
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text, json_mode
 
-_OPENING = re.compile(
+_OPENING = lazy_pattern(
     r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think|think:opensource)>|\[THINK\]|◁think▷|<\|START_THINKING\|>"
     r"|<\|channel>\s*thought|<\|inner_prefix\|>|<\|open\|>think<\|sep\|>|<ifm\|think\w*>)"
 )
-_CLOSING = re.compile(
+_CLOSING = lazy_pattern(
     r"</(?:think|thinking|thought|reasoning|seed:think|think:opensource|ifm\|think\w*)>|\[/THINK\]|◁/think▷"
     r"|<\|END_THINKING\|>|<\|inner_suffix\|>|<\|close\|>think<\|sep\|>"
 )
-_CHANNEL = re.compile(
+_CHANNEL = lazy_pattern(
     r"<\|channel\|>\s*(?:analysis|commentary|final)|\A\s*(?:analysis|commentary|final)(?=[A-Z])"
     r"|assistant(?:analysis|commentary|final)(?![a-z])"
 )
@@ -89,7 +90,7 @@ def leaked(view: View) -> Iterator[Evidence]:
     if match is None or match[0].strip() in conversation_text(view.request):
         return
     # A call in a channel is one fault, and `call.in_text` names it.
-    if match.re is not _CHANNEL or call_in(text, view.request) is None:
+    if match.re.pattern != _CHANNEL.pattern or call_in(text, view.request) is None:
         # A program that reads the answer as JSON does not stumble over the markup, it breaks.
         severity = Severity.ERROR if json_mode(view.request) else None
         yield Evidence(text=around(text, match.start(), match.end()), severity=severity)

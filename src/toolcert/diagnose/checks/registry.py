@@ -127,9 +127,9 @@ def _known(code: str) -> FindingKind | None:
 
 
 def catalogue() -> Iterator[FindingKind]:
-    """All kinds, by code."""
+    """All kinds, by code; their modules are imported when the first is asked for."""
     _import_all()
-    return iter(sorted(_kinds.values(), key=lambda kind: kind.code))
+    yield from sorted(_kinds.values(), key=lambda kind: kind.code)
 
 
 def finding(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.text.excerpt import around, excerpt
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.finish import is_filtered
 from toolcert.diagnose.checks.reasoning import leak_in
 from toolcert.diagnose.checks.registry import Evidence, View, When, check
@@ -31,15 +32,15 @@ _LATIN = "[A-Za-z]"
 _FOREIGN = f"[{''.join(_SCRIPTS.values())}]"
 _GLUED = f"{_LATIN}{_FOREIGN}|{_FOREIGN}{_LATIN}"
 
-_NONSENSE = re.compile(r"([!?\ufffd])\1{15,}|\A\s*([@$%&^;\"'])\2{15,}\s*\Z|(<unk>|<pad>|<0x\w\w>)(?:\s*\3){3,}")
+_NONSENSE = lazy_pattern(r"([!?\ufffd])\1{15,}|\A\s*([@$%&^;\"'])\2{15,}\s*\Z|(<unk>|<pad>|<0x\w\w>)(?:\s*\3){3,}")
 """What broken weights give: one mark over and over (not those that people draw lines with), or a token of no text."""
 _SIGNS = ("<", *(4 * mark for mark in "!?\ufffd@$%&^;\"'"))
 """One of these is in every such text; to look for them costs less than to try the pattern."""
-_TOKENS = re.compile(
+_TOKENS = lazy_pattern(
     r"<\|[\w▁:]{2,40}\|>|<｜[^<>｜\n]{2,40}｜>|</?s>|<(?:unk|pad|bos|eos|mask)>|<(?:start|end)_of_turn>|\[/?INST\]"
     r"|<</?SYS>>|\[gMASK\]|<0x[0-9A-F]{2}>|<(?:reserved|extra_id|unused)_?\d+>"
 )
-_TALK = re.compile(r"[,:]|\s+(?:is|are|was|marks?|means?|denotes?|stands?|tells?|and|or|tokens?|tags?)\b|\s+[–—-]")
+_TALK = lazy_pattern(r"[,:]|\s+(?:is|are|was|marks?|means?|denotes?|stands?|tells?|and|or|tokens?|tags?)\b|\s+[–—-]")
 
 _TELLS_WHY = frozenset({"length", "tool_calls", "function_call"})
 _TOLD_ELSEWHERE = ("envelope.not_openai", "stream.error_inside")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from toolcert.core.requests import Request
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.dialects.base import Adapted
 from toolcert.endpoints.dialects.error_answer import ErrorText
@@ -22,7 +23,7 @@ ADAPTABLE = (
     "stream_options",
 )
 """Parameters that only shape sampling or accounting: leaving one out does not change what is measured."""
-_REFUSAL = re.compile(
+_REFUSAL = lazy_pattern(
     r"unsupported|not supported|n't support|not support|unrecognized|unknown (?:parameter|field|argument)"
     r"|extra (?:inputs|fields)|not permitted|not allowed|deprecated|only the default",
     re.IGNORECASE,

@@ -9,6 +9,7 @@ import msgspec
 
 from toolcert.core.exchanges import FaultCause, FaultKind
 from toolcert.core.text.json_text import BYTE_ORDER_MARK, NotJson, leading_json
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.irregularity import ERROR_FIELDS
 from toolcert.protocol.unicode import well_formed
@@ -18,8 +19,8 @@ LONGEST = 300
 _MOST_READ = 20_000
 """Characters of an error's text that are looked through: the cause stands at its beginning, and some error pages
 and tracebacks have no end."""
-_TITLE = re.compile(rb"<title[^<>]*>([^<]*)</title>", re.IGNORECASE)
-_WORDS_OF_A_WRAPPER = re.compile(r"^(?:litellm\.\w+|\w+(?:Error|Exception))\s*[:-]\s*", re.IGNORECASE)
+_TITLE = lazy_pattern(rb"<title[^<>]*>([^<]*)</title>", re.IGNORECASE)
+_WORDS_OF_A_WRAPPER = lazy_pattern(r"^(?:litellm\.\w+|\w+(?:Error|Exception))\s*[:-]\s*", re.IGNORECASE)
 _POSTSCRIPT = "\n\nLiteLLM: "
 """What the proxy adds about its own fallbacks."""
 _DEEPEST = 12
@@ -142,7 +143,7 @@ def _leading_value(text: str) -> Any:
 
 
 _TOOLS = r"(?:tools?|tool[ _-]?(?:use|calls?|calling|choice)|functions?|function[ _-]?(?:calls?|calling))"
-_UNSUPPORTED = re.compile(
+_UNSUPPORTED = lazy_pattern(
     rf"(?:does not|doesn't|do not|don't|cannot|not) support\b.{{0,40}}\b{_TOOLS}\b"
     rf"|\b{_TOOLS}\b.{{0,60}}\b(?:not (?:yet |currently )?(?:supported|enabled|available|implemented))"
     rf"|\b{_TOOLS}\b.{{0,60}}\b(?:unsupported|disabled)"
@@ -152,14 +153,14 @@ _UNSUPPORTED = re.compile(
 )
 """Sentences of Ollama, vLLM, llama.cpp, OpenRouter, OpenAI and watsonx.ai that mean: not supported."""
 _UNSUPPORTED_CODES = frozenset({"model_no_support_for_function"})
-_UNKNOWN_MODEL = re.compile(
+_UNKNOWN_MODEL = lazy_pattern(
     r"\bmodel\b.{0,120}\b(?:not found|(?:does not|doesn't|do not) exist|is not available)"
     r"|\b(?:unknown|invalid|no such|unrecognized|unable to access)\b.{0,10}\bmodel\b"
     r"|requested model.{0,120}not supported|no healthy deployments|\bdeployment\b.{0,60}not exist",
     re.IGNORECASE,
 )
 _UNKNOWN_MODEL_CODES = frozenset({"model_not_found", "model_not_supported", "deploymentnotfound", "invalid_model"})
-_NO_CREDIT = re.compile(
+_NO_CREDIT = lazy_pattern(
     r"\b(?:insufficient|not enough|out of) (?:\w+ )?(?:credits?|balance|funds)\b"
     r"|\b(?:credits?|balance)\b.{0,30}\b(?:insufficient|not enough|too low|exhausted|used up)\b|payment required",
     re.IGNORECASE,
@@ -187,7 +188,7 @@ def kind_of_error(status: int, error: ErrorText) -> FaultKind:
     return _kind_of_refusal(status, error)
 
 
-_MALFORMED_CALL = re.compile(
+_MALFORMED_CALL = lazy_pattern(
     r"(?:fail\w*|error|unable|could not|cannot|invalid|malformed)\b.{0,40}\b(?:pars\w+|extract\w+|decod\w+|generat\w+)"
     r"\b.{0,40}\b(?:tool|function)[ _-]?calls?\b|failed to call a function|malformed (?:tool|function)[ _-]?call",
     re.IGNORECASE,

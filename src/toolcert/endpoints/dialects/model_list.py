@@ -19,6 +19,7 @@ from toolcert.core.errors import (
 from toolcert.core.exchanges import Fault, FaultCause, FaultKind
 from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.core.text.json_text import BYTE_ORDER_MARK
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.dialects.base import Dialect
 from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY, is_html, read_error_text
@@ -43,7 +44,7 @@ _KINDS = {
 }
 """What `type` (Together), `mode` (LiteLLM) and `task` say."""
 _NAMES = tuple(
-    (re.compile(pattern, re.IGNORECASE), why)
+    (lazy_pattern(pattern, re.IGNORECASE), why)
     for pattern, why in (
         (r"embed|(^|[/:_-])(bge|e5|gte|minilm|voyage)-", "an embedding model"),
         (r"rerank", "a reranker"),

@@ -7,7 +7,6 @@ terminal uses it.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Self
@@ -20,6 +19,7 @@ from toolcert.runs.marks import MarkLine
 
 NARROWEST = 40
 """Columns; a narrower terminal wraps the lines itself."""
+_USUAL_WIDTH = 80
 _NARROWEST_TEXT = 24
 """Fewest columns for a text beside its head."""
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
@@ -61,13 +61,24 @@ def _escaped(text: str, style: str) -> str:
     return f"\x1b[{';'.join(_CODES[name] for name in style.split())}m{text}\x1b[0m"
 
 
+def _columns() -> int:
+    """`shutil.get_terminal_size().columns` without the archive formats that its module imports."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _USUAL_WIDTH  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # no standard output, a closed one, or no terminal
+        return _USUAL_WIDTH
+
+
 class Screen:
     """A stream that people read: how wide it is, and whether it shows colours and Unicode."""
 
     def __init__(self, file: IO[str] | None = None, width: int | None = None) -> None:
         self.file = sys.stdout if file is None else file
         terminal = self.file.isatty()
-        self.width = max(NARROWEST, width or shutil.get_terminal_size().columns)
+        self.width = max(NARROWEST, width or _columns())
         # A width that is given is kept, also in a file.
         self._wraps = terminal or width is not None or bool(os.environ.get("COLUMNS"))
         self._colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

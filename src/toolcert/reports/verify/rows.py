@@ -11,10 +11,11 @@ import msgspec
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Detail, Record, RowFacts
 from toolcert.core.replies import Reply
+from toolcert.diagnose.judgement import Rules
 from toolcert.reports.formats import Extras
 from toolcert.runs.encoding import decode_head, decode_record, decode_replies
 from toolcert.runs.reader import RunReader
-from toolcert.verification.older_results import Rules, is_older_results, read_older
+from toolcert.verification.older_results import is_older_results, read_older
 from toolcert.verification.rejudgement import record_of_older, rejudged
 from toolcert.verification.single_row import FoundRow
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 from toolcert.verification.adapters.base import ModelAdapter, call_from_json
 
-_HERMES = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+_HERMES = lazy_pattern(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
 
 
 class GenericAdapter(ModelAdapter):

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 from toolcert.verification.adapters.base import ModelAdapter, protocol_call
 
-_SECTION = re.compile(
+_SECTION = lazy_pattern(
     r"<\|tool_calls_section_begin\|>(.*?)(?:<\|tool_calls_section_end\|>|\Z)",
     re.DOTALL,
 )
-_CALL = re.compile(
+_CALL = lazy_pattern(
     r"<\|tool_call_begin\|>\s*(?P<id>\S+?)\s*<\|tool_call_argument_begin\|>\s*(?P<arguments>.*?)\s*"
     r"(?:<\|tool_call_end\|>|(?=<\|tool_call_begin\|>)|\Z)",
     re.DOTALL,
 )
-_NAME = re.compile(r"(?:functions\.)?(?P<name>.+?)(?::\d+)?\Z", re.DOTALL)
+_NAME = lazy_pattern(r"(?:functions\.)?(?P<name>.+?)(?::\d+)?\Z", re.DOTALL)
 
 
 class KimiAdapter(ModelAdapter):

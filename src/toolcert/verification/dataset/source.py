@@ -6,15 +6,10 @@ A file that is not JSONL is refused once, with the command that converts it.
 from __future__ import annotations
 
 import codecs
-import gzip
 import hashlib
 import io
 import json
-import re
-import shlex
-import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,6 +17,7 @@ from pathlib import Path
 from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 from toolcert.runs.files import output_errors
 from toolcert.stores.object_url import is_url
@@ -30,8 +26,8 @@ STDIN = "-"
 HEAD = 1 << 16
 """Bytes at the start of a file that are examined."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\x00", b"\x00{", b"[\x00", b"\x00[")
-_ARRAY = re.compile(r"\[\s*(\{|\]|$)")
-_OPENED = re.compile(r'\{\s*\n\s*"')
+_ARRAY = lazy_pattern(r"\[\s*(\{|\]|$)")
+_OPENED = lazy_pattern(r'\{\s*\n\s*"')
 """How every printer of indented JSON begins an object."""
 
 
@@ -52,6 +48,8 @@ class Origin(Value):
         """How to put it through a command that reads a file or standard input."""
         if self.stream:
             return f"Pipe it through `{' | '.join(filter(None, [self.unpack, command]))}` first."
+        import shlex
+
         file = shlex.quote(self.name)
         commands = f"{self.unpack} {file} | {command}" if self.unpack else f"{command} {file}"
         return f"{commands} > {shlex.quote(f'{self.name}.jsonl')}"
@@ -197,6 +195,8 @@ class Source:
         head = raw.read(4)
         raw.seek(0)
         if head.startswith(_GZIP):
+            import gzip
+
             return cast("IO[bytes]", io.BufferedReader(gzip.GzipFile(fileobj=raw), _BLOCK))
         if head == _ZSTD:
             return _open_zstd(raw)
@@ -240,10 +240,14 @@ def _standard_input() -> IO[bytes]:
 
 def _spool(stream: IO[bytes]) -> IO[bytes]:
     """Copy a stream to disk: it can then be read twice, and a slow writer does not delay running requests."""
+    import shutil
+
     return _spooled(lambda file: shutil.copyfileobj(stream, file, _BLOCK))
 
 
 def _spooled(copy_to: Callable[[IO[bytes]], None]) -> IO[bytes]:
+    import tempfile
+
     with output_errors(Path(tempfile.gettempdir())):
         file = tempfile.NamedTemporaryFile(prefix="toolcert-dataset-")  # noqa: SIM115 - lives as long as the source
         copy_to(cast("IO[bytes]", file))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, cast
 
 import msgspec
 
@@ -28,7 +28,6 @@ from toolcert.endpoints.dialects.error_answer import PAYMENT_REMEDY
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import LASTING, OutageWatch, fault_of
-from toolcert.engine.ray_engine import RayEngine, WorkerPool
 from toolcert.runs.encoding import Keep
 from toolcert.runs.marks import known_marks, marks_of
 from toolcert.runs.provenance import new_run_id
@@ -56,6 +55,9 @@ from toolcert.verification.summary.failed_gates import (
 from toolcert.verification.summary.figures import VerifySummary
 from toolcert.verification.summary.tally import Tally, summarise, summary_of
 from toolcert.verification.verify_options import VerifyOptions, adapter_of
+
+if TYPE_CHECKING:
+    from toolcert.engine.ray_engine import WorkerPool
 
 ENOUGH = 20
 """The run is stopped if this many rows, from the first on, all end with a fault that every later row would have."""
@@ -231,7 +233,8 @@ class VerifyJob:
                 conclude = self._conclude(log, earlier, tally, after)
                 finished = await self._ask(session, plan, log, [conclude, log, tally, after, GiveUpEarly(), *handlers])
             result = self._result(log, finished, summary_of(tally, log.writer.manifest), earlier, after)
-            told = session.notices() if isinstance(session, WorkerPool) else ()
+            pool = self._pool(session)
+            told = () if pool is None else pool.notices()
             return msgspec.structs.replace(result, notices=(*result.notices, *told))
 
     def _meet_chosen(self, earlier: Earlier) -> bool:
@@ -263,11 +266,18 @@ class VerifyJob:
                 error.remedy = f"{error.remedy} {log.untouched()}".strip()
             raise
 
+    def _pool(self, session: Session | WorkerPool) -> WorkerPool | None:
+        """The workers elsewhere that ask the rows; None where this process asks them."""
+        return cast("WorkerPool", session) if self.options.engine == "ray" else None
+
     def _engine(self, session: Session | WorkerPool, handlers: Sequence[Handler]) -> LocalEngine:
-        if isinstance(session, WorkerPool):
-            return RayEngine(session, handlers=handlers, watch=OutageWatch())
+        pool = self._pool(session)
+        if pool is not None:
+            from toolcert.engine.ray_engine import RayEngine
+
+            return RayEngine(pool, handlers=handlers, watch=OutageWatch())
         return LocalEngine(
-            {self.spec.name: session},
+            {self.spec.name: cast("Session", session)},
             concurrency={self.spec.name: self.spec.concurrency + AHEAD},
             handlers=handlers,
             max_requests=self.options.max_requests,

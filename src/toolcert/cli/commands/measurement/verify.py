@@ -32,7 +32,7 @@ from toolcert.settings.web_address import is_loopback
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
-    from toolcert.verification.older_results import Rules
+    from toolcert.diagnose.judgement import Rules
     from toolcert.verification.run.job import VerifyJob
     from toolcert.verification.verify_options import VerifyOptions
 
@@ -81,8 +81,8 @@ _NOT_WITH_FROM = ("dry_run", "fresh", "limit", "max_requests", "only_failed", "o
 def verify_or_rejudge(dataset: str | None, settings: Settings, *, earlier: str | None, rules: str, resume: bool) -> int:
     """Plan, ask and report, or judge again; the exit code of the command."""
     from toolcert.cli.support import report_options
+    from toolcert.diagnose.judgement import Rules
     from toolcert.runs.location import locate_run
-    from toolcert.verification.older_results import Rules
 
     report_options.check_reports(settings, "verify", dataset, earlier)
     refuse_for_shard(settings)
