@@ -1,5 +1,7 @@
 """A line of the run log gives back exactly what was put in."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -66,6 +68,20 @@ def test_any_answer_survives_byte_for_byte(payload: bytes) -> None:
 def test_random_answers_survive(payload: bytes, event_stream: bool, reason: str) -> None:
     original = record(payload, event_stream=event_stream, reason=reason)
     assert decode_record(encode_record(original)) == original
+
+
+def test_a_body_that_is_encoded_already_gives_the_same_line() -> None:
+    original = record()
+    [exchange] = original.detail.exchanges
+
+    def encoded(body: dict[str, Any], text: bytes) -> bytes:
+        sent = msgspec.structs.replace(exchange, encoded=(body, text))
+        return encode_record(msgspec.structs.replace(original, detail=Detail(exchanges=(sent,))))
+
+    plain = encode_record(msgspec.structs.replace(original, detail=Detail(exchanges=(exchange,))))
+    body = exchange.request.body
+    assert encoded(body, msgspec.json.encode(body)) == plain
+    assert encoded(dict(body), b'{"of":"another request"}') == plain
 
 
 def test_a_json_answer_is_readable_json_on_the_line() -> None:

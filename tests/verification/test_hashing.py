@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.rows import TIME, row
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.verification.dataset.lines import describe
 from toolcert.verification.digest import call_digest, content_hash, row_key, sampling_hash, target_hash
 
@@ -76,3 +80,17 @@ def test_calls_are_equal_when_their_json_is() -> None:
     assert call_digest("f", {"a": "1.0"}) != call_digest("f", {"a": "1"})
     assert call_digest("f", {"a": True}) != call_digest("f", {"a": 1})
     assert call_digest("f", {}) != call_digest("g", {})
+
+
+TEXTS = st.text(max_size=6) | st.sampled_from(["1.0", ":1.0,", "[1e5", "2.50"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(TEXTS, JSON, max_size=4))
+def test_a_digest_is_that_of_the_plain_numbers(arguments: dict[str, Any]) -> None:
+    plain = canonical(["f", plain_numbers(arguments)])
+    assert call_digest("f", arguments) == hashlib.sha256(plain).hexdigest()[:16]

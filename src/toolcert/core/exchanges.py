@@ -111,6 +111,8 @@ class Exchange(Value):
     url: str = ""
     sent: JsonObject | None = None
     """The body as sent, where the dialect's form differs from `request.body`."""
+    encoded: tuple[JsonObject, bytes] | None = None
+    """The body with its bytes as sent, so that the log need not encode it again; never kept itself."""
     status: int | None = None
     headers: dict[str, str] = {}
     """Response headers that matter (lower-case names), never a credential."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from toolcert.core.requests import Request, function_name
@@ -40,20 +39,20 @@ def token_limit(request: Request) -> int | None:
     return None
 
 
-def messages(request: Request) -> Iterator[dict[str, Any]]:
+def messages(request: Request) -> list[dict[str, Any]]:
     """The messages that are objects."""
     listed = request.body.get("messages")
-    for message in listed if isinstance(listed, list) else ():
-        if isinstance(message, dict):
-            yield message
+    return [message for message in listed if isinstance(message, dict)] if isinstance(listed, list) else []
 
 
 def last_question(request: Request) -> str:
     """The text of the user's last message."""
-    spoken = [message.get("content") for message in messages(request) if message.get("role") == "user"]
-    parts: list[str] = []
-    _collect(spoken[-1] if spoken else "", parts)
-    return "\n".join(parts)
+    for message in reversed(messages(request)):
+        if message.get("role") == "user":
+            parts: list[str] = []
+            _collect(message.get("content"), parts)
+            return "\n".join(parts)
+    return ""
 
 
 def instructions(request: Request) -> str:

@@ -222,10 +222,12 @@ class PendingRequest:
         return msgspec.structs.replace(fault, message=message, wait=asked)
 
     def _exchange(self, response: HttpResponse, fault: Fault | None) -> Exchange:
+        http, unchanged = self._http, self._request is self._asked
         return Exchange(
             request=self._asked,
-            url=self._http.url,
-            sent=self._http.body if self._request is self._asked else self._http.body or self._request.body,
+            url=http.url,
+            sent=http.body if unchanged else http.body or self._request.body,
+            encoded=(self._asked.body, http.content) if unchanged and http.body is None and http.content else None,
             status=response.status,
             headers=kept_headers(response.headers),
             payload=response.payload,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Coroutine
+from functools import lru_cache
 from time import monotonic
 from typing import Any
 
@@ -83,16 +84,21 @@ class DirectClient:
 def compose(request: HttpRequest, address: Address) -> bytes:
     """The request as bytes."""
     content = request.content or b""
-    lines = [f"{name}: {value}\r\n" for name, value in request.headers.items()]
-    headers = "".join(lines)
-    if headers.count("\n") != len(lines) or headers.count("\r") != len(lines):
+    length = f"Content-Length: {len(content)}\r\n" if request.content is not None else ""
+    return f"{request.method}{address.opening}{_head(tuple(request.headers.items()))}{length}\r\n".encode() + content
+
+
+@lru_cache(maxsize=64)  # the requests of a run have the same headers, but for a token that is renewed
+def _head(headers: tuple[tuple[str, str], ...]) -> str:
+    lines = [f"{name}: {value}\r\n" for name, value in headers]
+    text = "".join(lines)
+    if text.count("\n") != len(lines) or text.count("\r") != len(lines):
         raise ConfigurationError(
             "A request header has a line break in it.",
             remedy="Check the key and the extra headers for stray line ends.",
         )
-    coding = "" if "accept-encoding:" in headers.lower() else f"Accept-Encoding: {ACCEPTED}\r\n"
-    length = f"Content-Length: {len(content)}\r\n" if request.content is not None else ""
-    return f"{request.method}{address.opening}{coding}{headers}{length}\r\n".encode() + content
+    coding = "" if "accept-encoding:" in text.lower() else f"Accept-Encoding: {ACCEPTED}\r\n"
+    return f"{coding}{text}"
 
 
 class Client:

@@ -10,6 +10,7 @@ import ssl
 import sys
 from collections import deque
 from collections.abc import Callable, Coroutine
+from functools import partial
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -25,17 +26,17 @@ from toolcert.http.url import Origin
 
 if sys.platform == "win32":
 
-    def has_news(descriptor: int) -> bool:
-        """Whether bytes or a close have arrived."""
-        return bool(select.select([descriptor], [], [], 0)[0])
+    def news_of(descriptor: int) -> Callable[[], object]:
+        """A function that says whether bytes or a close have arrived."""
+        return lambda: select.select([descriptor], [], [], 0)[0]
 
 else:
 
-    def has_news(descriptor: int) -> bool:
-        """Whether bytes or a close have arrived; `poll`, because `select` fails on descriptors above 1023."""
+    def news_of(descriptor: int) -> Callable[[], object]:
+        """A function that says whether bytes or a close have arrived; `select` fails on descriptors above 1023."""
         poller = select.poll()
         poller.register(descriptor, select.POLLIN)
-        return bool(poller.poll(0))
+        return partial(poller.poll, 0)
 
 
 _AT_ONCE = 1.0
@@ -93,7 +94,7 @@ class Connection(asyncio.Protocol):
         self._limits: Limits | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
-        self._descriptor = -1
+        self._has_news: Callable[[], object] = bool
         self._aborted = False
 
     @property
@@ -111,7 +112,7 @@ class Connection(asyncio.Protocol):
         """Whether nothing has arrived since, not even a close that the event loop has not seen yet."""
         if self._transport is None or self._transport.is_closing():
             return False
-        if has_news(self._descriptor):
+        if self._has_news():
             self._learn()
             return False
         return True
@@ -143,7 +144,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Event loop callback."""
         self._transport = cast(asyncio.Transport, transport)
-        self._descriptor = transport.get_extra_info("socket").fileno()
+        self._has_news = news_of(transport.get_extra_info("socket").fileno())
 
     def data_received(self, data: bytes) -> None:
         """Event loop callback."""

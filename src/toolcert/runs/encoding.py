@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -19,7 +19,7 @@ from toolcert.core.exchanges import Arrivals, Attempt, Cut, Exchange, Fault
 from toolcert.core.findings import INTERNAL, Finding, Severity
 from toolcert.core.records import Detail, Record
 from toolcert.core.replies import Reply
-from toolcert.core.requests import Request
+from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.reply import read_reply
 from toolcert.runs.prose_of_0_1 import with_skip_kind
@@ -63,6 +63,13 @@ class StoredExchange(Value):
     """Base64 of an answer that is not UTF-8."""
     reply: Reply | None = None
     cut: Cut | None = None
+
+
+class _SplicedRequest(Value):
+    """A request whose body is encoded already."""
+
+    body: msgspec.Raw
+    kind: RequestKind = RequestKind.CHAT
 
 
 class StoredDetail(Value):
@@ -116,19 +123,26 @@ def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
     """One line of the run log, newline included."""
     if keep is Keep.RAW and isinstance(record.detail, LateDetail) and (line := record.detail.line_of(record)):
         return line
-    reason = record.reason if keep is not Keep.VERDICTS else _bare_reason(record)
-    head = _encoder.encode(msgspec.structs.replace(record, reason=reason, detail=_NO_DETAIL))
-    if record.row is not None:
-        head = b"".join((CODE_KEY, row_code(record.row), b'",', head[1:]))
-    if keep is Keep.VERDICTS or record.detail == _NO_DETAIL:
-        return head + b"\n"
-    detail = StoredDetail(
-        findings=record.detail.findings,
-        exchanges=tuple(_store(exchange, keep) for exchange in record.detail.exchanges),
-        expected=record.detail.expected,
-        figures=record.detail.figures,
+    if keep is Keep.VERDICTS:
+        stored = msgspec.structs.replace(record, reason=_bare_reason(record), detail=_NO_DETAIL)
+    else:
+        stored = msgspec.structs.replace(record, detail=_stored_detail(record.detail, keep))
+    line = _encoder.encode(stored)
+    if record.row is None:
+        return line + b"\n"
+    return b"".join((CODE_KEY, row_code(record.row), b'",', line[1:], b"\n"))
+
+
+def _stored_detail(detail: Detail, keep: Keep) -> Detail:
+    if detail == _NO_DETAIL:
+        return _NO_DETAIL
+    stored = StoredDetail(
+        findings=detail.findings,
+        exchanges=tuple([_store(exchange, keep) for exchange in detail.exchanges]),
+        expected=detail.expected,
+        figures=detail.figures,
     )
-    return b"".join((head[:-1], DETAIL_MARK, _encoder.encode(detail), b"}\n"))
+    return cast(Detail, stored)  # the same field of the line, as it is written
 
 
 def _bare_reason(record: Record) -> str:
@@ -188,7 +202,7 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
     elif exchange.payload:
         raw, text, other = _raw_forms(exchange.payload, event_stream=exchange.event_stream)
     return StoredExchange(
-        request=exchange.request,
+        request=_request(exchange),
         url=exchange.url,
         sent=exchange.sent,
         status=exchange.status,
@@ -205,6 +219,13 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
         reply=reply,
         cut=cut,
     )
+
+
+def _request(exchange: Exchange) -> Request:
+    request, encoded = exchange.request, exchange.encoded
+    if encoded is None or encoded[0] is not request.body:
+        return request
+    return cast(Request, _SplicedRequest(body=msgspec.Raw(encoded[1]), kind=request.kind))  # gives the same JSON
 
 
 def _raw_forms(

@@ -24,11 +24,16 @@ def output_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        choose = "Free some space or choose" if error.errno in _FULL else "Choose"
-        raise OutputError(
-            f"cannot write {path}: {error.strerror or error}.",
-            remedy=f"{choose} another place; what was written before is whole.",
-        ) from error
+        raise output_error(path, error) from error
+
+
+def output_error(path: Path, error: OSError) -> OutputError:
+    """That the operating system refuses to write `path`, and what to do."""
+    choose = "Free some space or choose" if error.errno in _FULL else "Choose"
+    return OutputError(
+        f"cannot write {path}: {error.strerror or error}.",
+        remedy=f"{choose} another place; what was written before is whole.",
+    )
 
 
 def refuse_link(path: Path) -> None:

@@ -27,7 +27,9 @@ HAS_BUCKETS = 1 << 10
 OTHER_FINISH = "(other)"
 KNOWN_FINISHES = (None, "stop", "tool_calls", "length", "content_filter", "function_call")
 _FINISHES = (*KNOWN_FINISHES, OTHER_FINISH)
+_FINISH_NUMBER = {finish: number for number, finish in enumerate(KNOWN_FINISHES)}
 _THREE = (None, False, True)
+_THREE_NUMBER = {value: number for number, value in enumerate(_THREE)}
 _BYTE = 0xFF
 _64, _32, _16 = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF, 0xFFFF
 
@@ -90,12 +92,11 @@ def names_number(names: Iterable[str]) -> int:
 
 
 def _flags(row: RowFacts) -> int:
-    finish = _FINISHES.index(row.finish) if row.finish in _FINISHES else len(_FINISHES) - 1
     return (
-        _THREE.index(row.called)
-        | finish << 2
-        | _THREE.index(row.valid) << 5
-        | _THREE.index(row.correct) << 7
+        _THREE_NUMBER[row.called]
+        | _FINISH_NUMBER.get(row.finish, len(KNOWN_FINISHES)) << 2
+        | _THREE_NUMBER[row.valid] << 5
+        | _THREE_NUMBER[row.correct] << 7
         | row.text_beside_call << 9
         | (HAS_BUCKETS if row.buckets else 0)
         | min(len(row.calls), _BYTE) << 11

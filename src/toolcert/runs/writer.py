@@ -15,7 +15,7 @@ from toolcert.core.events import CaseFinished, Event, RunFinished
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
 from toolcert.runs.encoding import Keep, encode_record
-from toolcert.runs.files import output_errors, refuse_shared, write_whole
+from toolcert.runs.files import output_error, output_errors, refuse_shared, write_whole
 from toolcert.stores.folder_lock import lock_file, look_at_lock
 
 _LOCK = ".lock"
@@ -110,10 +110,12 @@ class RunWriter:
 
     def append_line(self, line: bytes) -> None:
         """Write a record that is already encoded."""
-        with output_errors(self._path):
+        try:
             self._write_all(line)
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self._sync()
+        except OSError as error:  # without a context manager, which would cost more than the rest for every record
+            raise output_error(self._path, error) from error
 
     def finish(self, *, interrupted: bool = False) -> None:
         """Write the end of the run into the manifest and release the folder."""

@@ -224,7 +224,10 @@ def key_duplicate(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         text, value = call.call.arguments, call.judgement.arguments
         # Every key has a colon; most arguments have no other, and are not parsed a second time.
-        if isinstance(text, str) and isinstance(value, dict | list) and text.count(":") > keys_in(value):
+        if not isinstance(text, str) or not isinstance(value, dict | list):
+            continue
+        colons = text.count(":")
+        if colons > (len(value) if isinstance(value, dict) else 0) and colons > keys_in(value):
             for key, equal in repeated_keys(text):
                 severity = Severity.WARNING if equal else None
                 yield Evidence(text=f"key {shown(key, 60)} twice", call=call.position, severity=severity)

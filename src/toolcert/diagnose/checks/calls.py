@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.replies import CallsField
@@ -170,10 +171,8 @@ def id_duplicate(view: View) -> Iterator[Evidence]:
         seen.add(call_id)
 
 
-@check(DUPLICATE, When.CALLED)
+@check(DUPLICATE, When.SEVERAL)
 def duplicate(view: View) -> Iterator[Evidence]:
-    if len(view.calls) < 2:
-        return
     seen: dict[tuple[str, str | bytes], CallJudgement] = {}
     for call in view.calls:
         arguments = call.judgement.arguments
@@ -195,9 +194,14 @@ def _sameness(call: CallJudgement) -> tuple[str, str | bytes]:
     return repr(call.call.name), repr(call.call.arguments) if arguments is None else canonical(plain_numbers(arguments))
 
 
+@lru_cache(maxsize=256)  # a run asks few models
+def _is_kimi(model: str) -> bool:
+    return _KIMI.search(model) is not None
+
+
 @check(ID_FORMAT, When.CALLED)
 def id_format(view: View) -> Iterator[Evidence]:
-    if not _KIMI.search(view.request.model):
+    if not _is_kimi(view.request.model):
         return
     for call in view.calls:
         call_id = call.call.id
@@ -220,7 +224,7 @@ def empty_list(view: View) -> Iterator[Evidence]:
         yield Evidence(text='"tool_calls": []')
 
 
-@check(INDEX_BOGUS, When.PLAIN)
+@check(INDEX_BOGUS, When.CALLED, When.PLAIN)
 def index_bogus(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         index = call.call.index
@@ -232,7 +236,8 @@ def _earlier_ids(view: View) -> set[str]:
     """The ids of calls that the conversation already holds."""
     ids: set[str] = set()
     for message in messages(view.request):
-        earlier = message.get("tool_calls")
+        if not (earlier := message.get("tool_calls")):
+            continue
         for call in earlier if isinstance(earlier, list) else ():
             if isinstance(call, dict) and isinstance(call.get("id"), str):
                 ids.add(call["id"])
@@ -279,13 +284,13 @@ def in_text(view: View) -> Iterator[Evidence]:
             yield Evidence(text=excerpt)
 
 
-@check(IN_REASONING, When.NOT_CALLED, chat_only=True)
+@check(IN_REASONING, When.NOT_CALLED, When.REASONING, chat_only=True)
 def in_reasoning(view: View) -> Iterator[Evidence]:
     for excerpt in _found(view, view.reply.reasoning, thought=True):
         yield Evidence(text=excerpt)
 
 
-@check(TWICE, When.CALLED, chat_only=True)
+@check(TWICE, When.CALLED, When.TEXT, chat_only=True)
 def twice(view: View) -> Iterator[Evidence]:
     for excerpt in _found(view, view.reply.content):
         if _repeats_a_call(view, excerpt):

@@ -78,19 +78,19 @@ declare(
 )
 
 
-@check(REQUIRED_IGNORED, When.NOT_CALLED, chat_only=True)
+@check(REQUIRED_IGNORED, When.NOT_CALLED, When.STEERED, chat_only=True)
 def required_ignored(view: View) -> Iterator[Evidence]:
     if choice_of(view.request) == "required" and _could_have_called(view):
         yield Evidence(text=f'tool_choice "required", no call, content {shown(view.reply.content, 80)}')
 
 
-@check(NONE_IGNORED, When.CALLED, chat_only=True)
+@check(NONE_IGNORED, When.CALLED, When.STEERED, chat_only=True)
 def none_ignored(view: View) -> Iterator[Evidence]:
     if choice_of(view.request) == "none":
         yield Evidence(text=f'tool_choice "none", called {shown(view.reply.tool_calls[0].name, 80)}')
 
 
-@check(NAMED_IGNORED, chat_only=True)
+@check(NAMED_IGNORED, When.STEERED, chat_only=True)
 def named_ignored(view: View) -> Iterator[Evidence]:
     wanted = named_tool(view.request)
     if wanted is None:
@@ -102,9 +102,9 @@ def named_ignored(view: View) -> Iterator[Evidence]:
         yield Evidence(text=f"tool_choice names {shown(wanted, 60)}, called {shown(other.call.name, 60)}")
 
 
-@check(FLAG_IGNORED, When.CALLED, chat_only=True)
+@check(FLAG_IGNORED, When.SEVERAL, chat_only=True)
 def flag_ignored(view: View) -> Iterator[Evidence]:
-    if len(view.calls) > 1 and view.request.body.get("parallel_tool_calls") is False:
+    if view.request.body.get("parallel_tool_calls") is False:
         yield Evidence(text=f"parallel_tool_calls false, {len(view.calls)} calls")
 
 

@@ -90,7 +90,7 @@ def arithmetic(view: View) -> Iterator[Evidence]:
     usage = view.reply.usage
     if usage is None:
         return
-    prompt, completion, total = (usage.get(field) for field in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    prompt, completion, total = usage.get("prompt_tokens"), usage.get("completion_tokens"), usage.get("total_tokens")
     if not (_is_count(prompt) and _is_count(completion)):
         if prompt is not None or completion is not None:
             yield Evidence(text=f"prompt_tokens {prompt!r}, completion_tokens {completion!r}")

@@ -14,6 +14,7 @@ from toolcert.diagnose.judgement import Damage
 from toolcert.diagnose.request_facts import names_a_tool, token_limit
 
 KNOWN_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
+_USUAL = ("stop", "tool_calls")
 _FILTERS = lazy_pattern(
     r"content[_-]?filter\b|safety|prohibited|recitation|blocklist|sensitive|guardrail", re.IGNORECASE
 )
@@ -125,19 +126,19 @@ def calls_missing(view: View) -> Iterator[Evidence]:
         yield Evidence(text=f'finish_reason "tool_calls", tool_calls {view.reply.calls_field.value}')
 
 
-@check(ABSENT)
+@check(ABSENT, When.ODD_FINISH)
 def absent(view: View) -> Iterator[Evidence]:
     if not view.reply.finish_reasons and view.reply.finish_reason is None and view.reply.complete:
         yield Evidence(text="finish_reason absent or null at the end of the choice")
 
 
-@check(REPEATED)
+@check(REPEATED, When.STREAMED)
 def repeated(view: View) -> Iterator[Evidence]:
     if len(view.reply.finish_reasons) > 1:
         yield Evidence(text="finish reasons " + ", ".join(shown(reason, 40) for reason in view.reply.finish_reasons))
 
 
-@check(NONSTANDARD)
+@check(NONSTANDARD, When.ODD_FINISH)
 def nonstandard(view: View) -> Iterator[Evidence]:
     reason = view.reply.finish_reason
     if reason is not None and reason not in KNOWN_REASONS:
@@ -156,7 +157,7 @@ def truncation_hidden(view: View) -> Iterator[Evidence]:
             )
 
 
-@check(LENGTH_FALSE, chat_only=True)
+@check(LENGTH_FALSE, When.ODD_FINISH, chat_only=True)
 def length_false(view: View) -> Iterator[Evidence]:
     if view.reply.finish_reason != "length":
         return
@@ -172,7 +173,7 @@ def length_false(view: View) -> Iterator[Evidence]:
         yield Evidence(text=text, severity=Severity.WARNING if whole else None)
 
 
-@check(FILTERED)
+@check(FILTERED, When.ODD_FINISH)
 def filtered(view: View) -> Iterator[Evidence]:
     if is_filtered(view.reply.finish_reason):
         yield Evidence(text=f"finish_reason {shown(view.reply.finish_reason, 60)}")
@@ -180,7 +181,7 @@ def filtered(view: View) -> Iterator[Evidence]:
 
 def is_filtered(reason: str | None) -> bool:
     """Whether a finish reason says that a content filter ended the answer."""
-    return reason is not None and _FILTERS.match(reason) is not None
+    return reason not in _USUAL and reason is not None and _FILTERS.match(reason) is not None
 
 
 def reached_limit(view: View) -> bool:

@@ -44,16 +44,18 @@ class View(Value):
 
 
 class When(Enum):
-    """Which answers a check is called for."""
+    """Which answers a check is called for; one that names none is called for every readable answer."""
 
-    ANY = "any readable answer"
     CALLED = "an answer with calls"
+    SEVERAL = "an answer with more than one call"
     FLAWED = "an answer with a call that is not simply valid"
     NOT_CALLED = "an answer without calls"
     TEXT = "an answer with text"
     REASONING = "an answer with reasoning"
     STREAMED = "a streamed answer"
     PLAIN = "an answer that was not streamed"
+    STEERED = "an answer to a request whose tool_choice is not auto"
+    ODD_FINISH = "an answer that ends with neither stop nor tool_calls"
 
 
 Check: TypeAlias = Callable[[View], Iterable[Evidence]]
@@ -61,7 +63,7 @@ Check: TypeAlias = Callable[[View], Iterable[Evidence]]
 
 class _Registration(NamedTuple):
     kind: FindingKind
-    when: When
+    when: frozenset[When]
     chat_only: bool
     function: Check
 
@@ -89,15 +91,15 @@ def declare(kind: FindingKind) -> FindingKind:
     return kind
 
 
-def check(kind: FindingKind, when: When = When.ANY, *, chat_only: bool = False) -> Callable[[Check], Check]:
-    """Register a function that sees this kind of finding in a single exchange.
+def check(kind: FindingKind, *when: When, chat_only: bool = False) -> Callable[[Check], Check]:
+    """Register a function that sees this kind of finding in a single exchange, where all of `when` holds.
 
     `chat_only`: about what a chat server makes of the model's text; a raw completion leaves that to us.
     """
     declare(kind)
 
     def register(function: Check) -> Check:
-        _checks.append(_Registration(kind, when, chat_only, function))
+        _checks.append(_Registration(kind, frozenset(when), chat_only, function))
         _checks_for.cache_clear()
         return function
 
@@ -148,35 +150,47 @@ def finding(
     return Finding(code=code, severity=weight, evidence=excerpt(evidence), turn=turn, call=call, because_of=because_of)
 
 
+_FORMS = (
+    When.CALLED,
+    When.NOT_CALLED,
+    When.SEVERAL,
+    When.FLAWED,
+    When.TEXT,
+    When.REASONING,
+    When.STREAMED,
+    When.PLAIN,
+    When.STEERED,
+    When.ODD_FINISH,
+)
+
+
 def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
     """The checks that look at an answer of this form."""
     _import_all()
-    reply = view.reply
-    return _checks_for(
-        chat=view.request.kind is RequestKind.CHAT,
-        called=bool(reply.tool_calls),
-        flawed=any(call.buckets for call in view.calls),
-        text=bool(reply.content),
-        reasoning=bool(reply.reasoning),
-        streamed=reply.streamed,
+    reply, request, calls = view.reply, view.request, view.calls
+    called, streamed = bool(reply.tool_calls), reply.streamed
+    flawed = [call for call in calls if call.buckets]
+    holds = (
+        called,
+        not called,
+        len(calls) > 1,
+        bool(flawed),
+        bool(reply.content),
+        bool(reply.reasoning),
+        streamed,
+        not streamed,
+        request.body.get("tool_choice", "auto") != "auto",
+        reply.finish_reason not in ("stop", "tool_calls"),
     )
+    return _checks_for(holds, request.kind)
 
 
 @cache
-def _checks_for(
-    *, chat: bool, called: bool, flawed: bool, text: bool, reasoning: bool, streamed: bool
-) -> tuple[tuple[FindingKind, Check], ...]:
-    holds = {
-        When.ANY: True,
-        When.CALLED: called,
-        When.FLAWED: flawed,
-        When.NOT_CALLED: not called,
-        When.TEXT: text,
-        When.REASONING: reasoning,
-        When.STREAMED: streamed,
-        When.PLAIN: not streamed,
-    }
-    return tuple((one.kind, one.function) for one in _checks if holds[one.when] and (chat or not one.chat_only))
+def _checks_for(holds: tuple[bool, ...], kind: RequestKind) -> tuple[tuple[FindingKind, Check], ...]:
+    """`holds` says of each of `_FORMS` whether the answer has it."""
+    form = {when for when, does in zip(_FORMS, holds, strict=True) if does}
+    chat = kind is RequestKind.CHAT
+    return tuple((one.kind, one.function) for one in _checks if one.when <= form and (chat or not one.chat_only))
 
 
 AREAS = {
