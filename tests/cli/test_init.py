@@ -11,7 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from toolcert.cli.commands.setup.init import starter_text
+from toolcert.cli.commands.setup import starter_text
 from toolcert.cli.main import cli
 from toolcert.settings import OPTIONS
 from toolcert.settings.config import load_config

@@ -26,47 +26,46 @@ class Entry(NamedTuple):
     help: str
 
 
-def _room(room: str, **commands: str) -> dict[str, Entry]:
-    """The commands of a room of `cli/commands`, each with its short help."""
-    return {name: Entry(f"toolcert.cli.commands.{room}.{name}:{name}", text) for name, text in commands.items()}
+def _section(**commands: tuple[str, str]) -> dict[str, Entry]:
+    """Commands, each with its module below `cli/commands` and its short help."""
+    return {name: Entry(f"toolcert.cli.commands.{module}:{name}", text) for name, (module, text) in commands.items()}
 
 
 SECTIONS: dict[str, dict[str, Entry]] = {
-    "Measure": _room(
-        "measurement",
-        probe="Probe models: do they call tools correctly, and how reliably?",
-        verify="Replay a dataset of requests against one model.",
-        load="Do calls that work alone break under load, and from how many requests at a time on?",
-        replay="Send one row of a run again and show both answers.",
-        daily="Probe, add to the history and publish: the daily run.",
-        demo="Probe simulated models, and a real small one, on this machine.",
+    "Measure": _section(
+        probe=("measurement.probe", "Probe models: do they call tools correctly, and how reliably?"),
+        verify=("measurement.verify", "Replay a dataset of requests against one model."),
+        load=(
+            "measurement.load",
+            "Do calls that work alone break under load, and from how many requests at a time on?",
+        ),
+        replay=("measurement.replay", "Send one row of a run again and show both answers."),
+        daily=("measurement.daily", "Probe, add to the history and publish: the daily run."),
+        demo=("measurement.demo", "Probe simulated models, and a real small one, on this machine."),
     ),
-    "Read results": _room(
-        "results",
-        compare="Is this vendor the same as the baseline, and how sure are we?",
-        merge="Join the runs of all shards into one.",
-        diff="What changed from one run to another, and is it chance?",
-        bless="Keep a run as a named baseline to compare with.",
-        runs="List runs, newest first: verdict, target, counts, cost, state.",
-        report="Write reports about a finished run, in any format.",
-        show="Show one row of a run: request, answer, findings, curl.",
-        view="Look at runs in the browser: live, searchable, case by case.",
-        mark="Mark a case of a run as known, or its finding as wrong.",
-        dataset="Check or describe a dataset of requests.",
-        history="What was measured before, what changed, what drifts.",
-        findings="Explain the findings, or one of them by its code.",
+    "Read results": _section(
+        compare=("results.compare", "Is this vendor the same as the baseline, and how sure are we?"),
+        merge=("results.runs", "Join the runs of all shards into one."),
+        diff=("results.diff", "What changed from one run to another, and is it chance?"),
+        bless=("results.compare", "Keep a run as a named baseline to compare with."),
+        runs=("results.runs", "List runs, newest first: verdict, target, counts, cost, state."),
+        report=("results.report", "Write reports about a finished run, in any format."),
+        show=("results.case", "Show one row of a run: request, answer, findings, curl."),
+        view=("results.view", "Look at runs in the browser: live, searchable, case by case."),
+        mark=("results.case", "Mark a case of a run as known, or its finding as wrong."),
+        dataset=("results.dataset", "Check or describe a dataset of requests."),
+        history=("results.history", "What was measured before, what changed, what drifts."),
+        findings=("results.findings", "Explain the findings, or one of them by its code."),
     ),
-    "Endpoints": _room(
-        "endpoint",
-        models="List the models of an endpoint.",
-        endpoints="List the endpoints that are known by name.",
-        doctor="Find out why an endpoint does not work.",
+    "Endpoints": _section(
+        models=("endpoint", "List the models of an endpoint."),
+        endpoints=("endpoint", "List the endpoints that are known by name."),
+        doctor=("endpoint", "Find out why an endpoint does not work."),
     ),
-    "Set up": _room(
-        "setup",
-        init="Write a commented toolcert.toml, and a CI workflow if wanted.",
-        simulate="Serve simulated models, faithful and faulty, to test clients with.",
-        completion="Print the script that completes toolcert commands.",
+    "Set up": _section(
+        init=("setup", "Write a commented toolcert.toml, and a CI workflow if wanted."),
+        simulate=("simulate", "Serve simulated models, faithful and faulty, to test clients with."),
+        completion=("setup", "Print the script that completes toolcert commands."),
     ),
 }
 """All commands, so that `toolcert --help` need not import one. To add one: write its module and enter it here.

@@ -16,6 +16,7 @@ from toolcert.settings.option import VariableName
 if TYPE_CHECKING:
     from toolcert.simulate.vendor import Behaviour, Simulation
 
+
 FACES = ("openai", "litellm", "watsonx")
 
 

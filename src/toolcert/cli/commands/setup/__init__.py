@@ -1,1 +1,0 @@
-"""Commands that prepare a project or stand in for a vendor."""
