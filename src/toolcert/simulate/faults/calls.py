@@ -1,13 +1,26 @@
-"""Calls in the wrong place or the wrong shape."""
+"""Calls in the wrong place or the wrong shape, against what the request says, or with the wrong finish reason."""
 
 from __future__ import annotations
 
+import copy
 import json
 import zlib
 
 from toolcert.core.values import JsonObject
-from toolcert.simulate.faults.base import PLAIN, Stage, calls, fault, message, say
-from toolcert.simulate.situations import A_CALL, TWO_CALLS, WORDS
+from toolcert.simulate.faults.base import (
+    PLAIN,
+    STREAM,
+    SeenBy,
+    Stage,
+    calls,
+    each_arguments,
+    fault,
+    finish,
+    is_last,
+    message,
+    say,
+)
+from toolcert.simulate.situations import A_CALL, A_SMALL_LIMIT, NAMED, NONE, ONE_AT_A_TIME, REQUIRED, TWO_CALLS, WORDS
 from toolcert.simulate.traffic import Ask, Raw, error, server_error
 
 _SPELLINGS = {
@@ -153,3 +166,126 @@ def duplicate(body: JsonObject, ask: Ask) -> JsonObject:
         again = [{**call, "id": call["id"] if ask.option == "ids" else f"{call['id'][:-1]}_"} for call in found]
         message(body)["tool_calls"] = [*found, *again]
     return body
+
+
+def _without(body: JsonObject, field: str) -> JsonObject:
+    return {key: value for key, value in body.items() if key != field}
+
+
+@fault("choice.required_ignored", Stage.REQUEST, REQUIRED)
+def required_ignored(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Treats `required` like `auto`."""
+    return _without(body, "tool_choice") if body.get("tool_choice") == "required" else body
+
+
+@fault("choice.none_ignored", Stage.REQUEST, NONE)
+def none_ignored(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Treats `none` like `auto`."""
+    return _without(body, "tool_choice") if body.get("tool_choice") == "none" else body
+
+
+@fault("choice.named_ignored", Stage.REQUEST, NAMED)
+def named_ignored(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Treats a named function like `auto`."""
+    return _without(body, "tool_choice") if isinstance(body.get("tool_choice"), dict) else body
+
+
+@fault("choice.rejected", Stage.REQUEST, REQUIRED, probe="choice_required")
+def rejected(body: JsonObject, _ask: Ask) -> JsonObject | Raw:
+    """Refuses every `tool_choice` but `auto` and `none`."""
+    choice = body.get("tool_choice")
+    if choice in (None, "auto", "none"):
+        return body
+    written = "required" if choice == "required" else "a named function"
+    message = f"Unsupported value: 'tool_choice' does not support {written} with this model."
+    return error(400, message, param="tool_choice", code="unsupported_value")
+
+
+@fault("parallel.flag_ignored", Stage.REQUEST, ONE_AT_A_TIME)
+def flag_ignored(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Makes several calls although told to make one."""
+    return _without(body, "parallel_tool_calls")
+
+
+@fault("parallel.merged", Stage.BODY, TWO_CALLS)
+def merged(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Merges several calls into one."""
+    found = calls(body)
+    if len(found) > 1:
+        found[0]["function"]["arguments"] = "".join(call["function"]["arguments"] for call in found)
+        message(body)["tool_calls"] = found[:1]
+    return body
+
+
+@fault("trigger.over", Stage.REQUEST, WORDS, seen_by=SeenBy.COMPARISON)
+def over(body: JsonObject, ask: Ask) -> JsonObject:
+    """Calls a tool where others would answer in words."""
+    eager = bool(ask.tools) and not ask.after_result and body.get("tool_choice") in (None, "auto")
+    return {**body, "tool_choice": "required"} if eager else body
+
+
+@fault("trigger.under", Stage.BODY, A_CALL, seen_by=SeenBy.COMPARISON)
+def under(body: JsonObject, ask: Ask) -> JsonObject:
+    """Answers in words instead of every third call."""
+    lazy = bool(calls(body)) and ask.dice.random() < 1 / 3
+    return say(body, "I could look that up for you, if you like.") if lazy else body
+
+
+@fault("finish.stop_with_calls", Stage.BODY, A_CALL)
+def stop_with_calls(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Says `stop` although the answer holds calls."""
+    return finish(body, "stop") if calls(body) else body
+
+
+@fault("finish.calls_missing", Stage.BODY, A_CALL)
+def calls_missing(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Says `tool_calls` but sends no calls."""
+    if message(body).pop("tool_calls", None):
+        message(body)["content"] = ""
+    return body
+
+
+@fault("finish.absent", Stage.BODY, A_CALL)
+def absent(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Never gives a finish reason."""
+    return finish(body, None)
+
+
+@fault("finish.repeated", Stage.CHUNKS, A_CALL, modes=STREAM)
+def repeated(chunks: list[JsonObject], _ask: Ask) -> list[JsonObject]:
+    """Ends every choice twice."""
+    place = next(place for place, chunk in enumerate(chunks) if is_last(chunk))
+    return [*chunks[: place + 1], copy.deepcopy(chunks[place]), *chunks[place + 1 :]]
+
+
+@fault("finish.nonstandard", Stage.BODY, A_CALL)
+def nonstandard(body: JsonObject, ask: Ask) -> JsonObject:
+    """Gives a finish reason of its own engine."""
+    return finish(body, ask.option or ("tool_use" if calls(body) else "end_turn"))
+
+
+@fault("finish.truncation_hidden", Stage.BODY, A_SMALL_LIMIT)
+def truncation_hidden(body: JsonObject, _ask: Ask) -> JsonObject:
+    """Cuts arguments at the token limit and calls the turn complete."""
+    if not calls(body):
+        return body
+    if body["choices"][0]["finish_reason"] != "length":
+        each_arguments(body, lambda text: text[: max(len(text) - 4, 1)])
+    return finish(body, "tool_calls")
+
+
+@fault("finish.length_false", Stage.BODY, A_CALL)
+def length_false(body: JsonObject, ask: Ask) -> JsonObject:
+    """Stops after a few tokens, whatever the limit; option `whole`: sends everything and says `length`."""
+    if ask.option != "whole":
+        each_arguments(body, lambda text: text[: len(text) // 2])
+        content = message(body).get("content") or ""
+        message(body)["content"] = content[: len(content) // 2] or None
+    return finish(body, "length")
+
+
+@fault("finish.filtered", Stage.BODY, A_CALL)
+def filtered(body: JsonObject, ask: Ask) -> JsonObject:
+    """Lets a content filter end every answer; option `named`: says which filter."""
+    body["choices"][0]["message"] = {"role": "assistant", "content": ""}
+    return finish(body, "content_filter: SAFETY" if ask.option == "named" else "content_filter")
