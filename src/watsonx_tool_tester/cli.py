@@ -21,8 +21,7 @@ from toolcert.version import __version__
 from watsonx_tool_tester.clients import make_client
 from watsonx_tool_tester.config import LOG_LEVELS, SORTS, ClientType, Config, in_own_names
 from watsonx_tool_tester.results import ResultHandler
-from watsonx_tool_tester.selection import compile_pattern
-from watsonx_tool_tester.tester import FILE, ModelTester
+from watsonx_tool_tester.tester import FILE, ModelTester, compile_pattern
 
 
 def main() -> NoReturn:
