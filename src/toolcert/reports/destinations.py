@@ -30,7 +30,7 @@ def place(destination: str) -> str:
 def check_place(destination: str) -> None:
     """Refuse a destination that cannot be written, before any request is sent."""
     if is_url(destination):
-        from toolcert.stores.single_object import check_object
+        from toolcert.stores.object_store import check_object
 
         check_object(destination)
     elif place(destination) != STDOUT:
@@ -41,7 +41,7 @@ def deliver(content: str | bytes, destination: str) -> None:
     """Write a report to `destination`; `-` is standard output."""
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     if is_url(destination):
-        from toolcert.stores.single_object import put_object
+        from toolcert.stores.object_store import put_object
 
         put_object(destination, data)
         return

@@ -17,10 +17,9 @@ import msgspec
 
 from toolcert.core.errors import OutputError
 from toolcert.core.values import Value
-from toolcert.stores.object_store import Conflict, ObjectStore, StoreFault
+from toolcert.stores.object_store import LEASE, Conflict, ObjectStore, StoreFault
 from toolcert.stores.parts import SERIES, Series, list_parts
 
-LEASE = "lease.json"
 HELD_SECONDS = 30.0
 """A lease that was not renewed for this long may be taken over."""
 BEAT_SECONDS = 5.0

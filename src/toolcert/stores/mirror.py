@@ -18,8 +18,8 @@ import msgspec
 
 from toolcert.core.errors import InputError, OutputError, ToolcertError, ToolcertWarning
 from toolcert.stores.folder_lock import lock_file
-from toolcert.stores.lease import HELD_SECONDS, LEASE, read_lease
-from toolcert.stores.object_store import CHECK, NoSuchObject, ObjectStore, Stored, StoreFault
+from toolcert.stores.lease import HELD_SECONDS, read_lease
+from toolcert.stores.object_store import CHECK, LEASE, NoSuchObject, ObjectStore, Stored, StoreFault
 from toolcert.stores.object_url import ORIGIN, ObjectUrl, is_url, parse_url
 from toolcert.stores.parts import SERIES, Content, Part, Series, all_parts
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from toolcert.core.errors import ConfigurationError, MissingExtraError, install_line
+from toolcert.core.errors import (
+    ConfigurationError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    UsageError,
+    install_line,
+)
 from toolcert.core.values import Value
 from toolcert.settings.web_address import clean_address
-from toolcert.stores.object_url import ObjectUrl
+from toolcert.stores.object_url import ObjectUrl, parse_url
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
+
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _CODE = re.compile(r"<Code>(\w{1,60})</Code>")
@@ -22,6 +31,8 @@ _STATUS = re.compile(r"status code: (\d{3})")
 _SILENT = re.compile(r"tcp connect|connection (refused|reset|closed)|dns error|timed out|error sending request", re.I)
 CHECK = "Check the URL, AWS_ENDPOINT_URL and the credentials."
 """The remedy for what only the user can mend."""
+LEASE = "lease.json"
+"""The object that names the writer of a folder; no file of a user may have its name."""
 _DENIED = frozenset({"AccessDenied", "403"})
 
 
@@ -209,3 +220,33 @@ class ObjectStore:
 
 def _stored(meta: Any, before: int) -> Stored:
     return Stored(name=meta["path"][before:], size=meta["size"], tag=meta["e_tag"] or "")
+
+
+def copy_object(name: str, target: IO[bytes]) -> None:
+    """Copy the object at a URL to an open file."""
+    store = ObjectStore(parse_url(name))
+    try:
+        for chunk in store.chunks():
+            target.write(chunk)
+    except StoreFault as fault:
+        raise InputError(f"cannot read {store.url}: {fault}.", remedy=CHECK) from None
+
+
+def put_object(name: str, content: bytes) -> None:
+    """Write an object as a whole, with the type that its name says, so that a browser shows a page."""
+    store = ObjectStore(parse_url(name))
+    try:
+        store.write("", content, kind=mimetypes.guess_type(store.url.key)[0])
+    except StoreFault as fault:
+        raise OutputError(f"cannot write {store.url}: {fault}.", remedy=CHECK) from None
+
+
+def check_object(name: str) -> None:
+    """Refuse a URL that could not be written."""
+    store = ObjectStore(parse_url(name))
+    if store.url.key.rpartition("/")[2] == LEASE:
+        raise UsageError(f"{store.url} may hold the lease of a run.", remedy="Give the report another name.")
+    try:
+        store.check()
+    except StoreFault as fault:
+        raise OutputError(f"cannot write {store.url}: {fault}.", remedy=CHECK) from None

@@ -162,7 +162,7 @@ class Source:
         if self.name == STDIN:
             return _spool(_standard_input())
         if is_url(self.name):
-            from toolcert.stores.single_object import copy_object
+            from toolcert.stores.object_store import copy_object
 
             return _spooled(partial(copy_object, self.name))
         if self._path.is_dir():
