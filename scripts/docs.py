@@ -22,8 +22,7 @@ from toolcert.cli.support.click_options import SettingOption
 from toolcert.core.findings import FindingKind
 from toolcert.diagnose import kind_of
 from toolcert.diagnose.checks.registry import AREAS, by_area
-from toolcert.probes.base import Probe
-from toolcert.probes.registry import all_probes
+from toolcert.probes.base import Probe, all_probes
 from toolcert.reports.json import file_name, report_types, schema
 from toolcert.settings import OPTIONS, Option
 from toolcert.simulate.fault_matrix import SHOWN_ELSEWHERE, matrix

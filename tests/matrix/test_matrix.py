@@ -16,7 +16,7 @@ from toolcert.core.targets import EndpointSpec, Timeouts
 from toolcert.diagnose import catalogue, examine, kind_of
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession
-from toolcert.probes.registry import all_probes
+from toolcert.probes.base import all_probes
 from toolcert.probes.run.live_conversation import ProbeWork
 from toolcert.protocol.reply import read_reply
 from toolcert.simulate import Vendor, situations

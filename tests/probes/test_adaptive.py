@@ -10,7 +10,7 @@ from support.probing import probe_models
 from toolcert.core.cases import Case, Outcome, Skip, SkipKind
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
-from toolcert.probes.registry import find_probe
+from toolcert.probes.base import find_probe
 from toolcert.probes.run.schedule import ProbePlan
 from toolcert.simulate import Vendor
 

@@ -9,7 +9,7 @@ import pytest
 from support.probing import Probed, probe_models
 from toolcert.core.cases import Outcome
 from toolcert.core.verdict import Word
-from toolcert.probes.registry import all_probes, find_probe
+from toolcert.probes.base import all_probes, find_probe
 from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.probing import probe_models
 from toolcert.core.cases import Outcome
-from toolcert.probes.registry import find_probe
+from toolcert.probes.base import find_probe
 from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import all_faults

@@ -11,7 +11,7 @@ from toolcert.core.cases import Case, Outcome
 from toolcert.core.records import ProbeFacts, Record
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.local import skipped
-from toolcert.probes.registry import find_probe, with_needs
+from toolcert.probes.base import find_probe, with_needs
 from toolcert.probes.run.schedule import ProbePlan
 
 Answering = Callable[[Case], Record]

@@ -8,7 +8,7 @@ from support.probing import Probed, probe_models
 from toolcert.core.cases import Outcome
 from toolcert.core.records import Record
 from toolcert.core.verdict import Word
-from toolcert.probes.registry import all_probes
+from toolcert.probes.base import all_probes
 from toolcert.probes.run.live_conversation import ProbeSettings
 from toolcert.probes.summary.scorecard import CellState
 from toolcert.simulate.local_model import local_model

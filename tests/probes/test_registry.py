@@ -12,9 +12,8 @@ import pytest
 from support.probing import probe_models
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import UsageError
-from toolcert.probes import registry
-from toolcert.probes.base import GROUPS
-from toolcert.probes.registry import all_probes, find_probe, load_modules, register
+from toolcert.probes import base
+from toolcert.probes.base import GROUPS, all_probes, find_probe, load_modules, register
 from toolcert.simulate import Vendor
 
 NEW_PROBE = dedent(
@@ -27,7 +26,7 @@ NEW_PROBE = dedent(
     from toolcert.probes.oracle import answered
     from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
     from toolcert.probes.oracle import equals, valid_calls, why_not_called
-    from toolcert.probes.registry import probe
+    from toolcert.probes.base import probe
     from toolcert.probes.sample_tools import described, parameters
 
     REMIND = tool("remind_me", "Set a reminder.", parameters(date=described("Date as YYYY-MM-DD")))
@@ -56,8 +55,8 @@ NEW_PROBE = dedent(
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     all_probes()
-    probes = dict(registry._probes)
-    monkeypatch.setattr(registry, "_probes", probes)
+    probes = dict(base._probes)
+    monkeypatch.setattr(base, "_probes", probes)
     return probes
 
 

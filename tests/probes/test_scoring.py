@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.records import ProbeFacts, Record
-from toolcert.probes.registry import all_probes
+from toolcert.probes.base import all_probes
 from toolcert.probes.suites import SUITES, Suite, choose_probes, weights_of
 from toolcert.probes.summary.cell_tally import CellTally, score_of
 from toolcert.probes.summary.scorecard import Score

@@ -14,7 +14,7 @@ BLOCK = re.compile(r"```python\n# (?P<path>src/\S+)\n(?P<code>.*?)```", re.DOTAL
 EXAMPLES = {match["path"]: match["code"] for match in BLOCK.finditer((ROOT / "CONTRIBUTING.md").read_text("utf-8"))}
 PROOFS = {
     "src/toolcert/probes/catalogue/echo.py": """
-from toolcert.probes.registry import find_probe
+from toolcert.probes.base import find_probe
 assert find_probe("echo").group == "calling"
 """,
     "src/toolcert/diagnose/checks/shouting.py": """

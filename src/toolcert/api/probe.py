@@ -26,8 +26,7 @@ from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
 from toolcert.load_test.plan import LoadPlan, ready
 from toolcert.load_test.question import LoadWork
-from toolcert.probes.base import Probe
-from toolcert.probes.registry import with_needs
+from toolcert.probes.base import Probe, with_needs
 from toolcert.probes.run.live_conversation import ProbeSettings, ProbeWork
 from toolcert.probes.run.schedule import ProbePlan
 from toolcert.probes.scenarios import ScenarioProbe

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from toolcert.core.errors import UsageError
 from toolcert.core.values import Value
-from toolcert.probes.base import Probe
-from toolcert.probes.registry import all_probes, with_needs
+from toolcert.probes.base import Probe, all_probes, with_needs
 
 GROUP_WEIGHTS = {"calling": 6.0, "control": 3.0, "format": 3.0, "conversation": 3.0, "server": 1.0, "scenario": 6.0}
 """A group's share of the score, spread evenly over its probes, so that a new probe does not shift the others."""

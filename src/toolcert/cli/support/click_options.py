@@ -57,7 +57,7 @@ def _suite_names() -> Iterable[str]:
 
 
 def _probe_names() -> Iterable[str]:
-    from toolcert.probes.registry import all_probes
+    from toolcert.probes.base import all_probes
 
     return [probe.name for probe in all_probes()]
 

@@ -7,7 +7,7 @@ from toolcert.core.findings import Finding
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, not_applicable, passed, probe
 from toolcert.probes.follow_up import (
     NULL_CONTENT,
     WITHOUT_REASONING,
@@ -22,7 +22,6 @@ from toolcert.probes.follow_up import (
 )
 from toolcert.probes.oracle import Feature, answered, judgeable, mentions, said, valid_calls, why_not_called
 from toolcert.probes.refusal_pairs import PAIRS, is_refusal, try_pairs
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import WEATHER
 from toolcert.probes.text_oracle import says_number
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe
 from toolcert.probes.oracle import answered, carries, valid_calls, why_not_called
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
 from toolcert.probes.text_oracle import asks_for_place, claims_weather, in_words
 

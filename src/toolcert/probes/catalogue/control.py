@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcert.core.requests import user
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, unsupported
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe, unsupported
 from toolcert.probes.catalogue.calling import three_cities
 from toolcert.probes.oracle import (
     TOOLS,
@@ -17,7 +17,6 @@ from toolcert.probes.oracle import (
     valid_calls,
     why_not_called,
 )
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, SAVE_NOTE, SEARCH, WEATHER
 from toolcert.probes.text_oracle import in_words
 

@@ -6,9 +6,8 @@ import unicodedata
 
 from toolcert.core.requests import user
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, failed, passed, probe
 from toolcert.probes.oracle import answered, arguments_of, valid_calls, why_not_called
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import SAVE_NOTE
 
 COMMON = (

@@ -9,10 +9,9 @@ import msgspec
 from toolcert.core.requests import tool, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe
 from toolcert.probes.follow_up import next_turn, same_call
 from toolcert.probes.oracle import answered, arguments_of, calls_of, equals, valid_calls, why_not_called
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import described, parameters
 from toolcert.probes.text_oracle import says_exactly
 

@@ -7,10 +7,9 @@ import msgspec
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe
 from toolcert.probes.oracle import Feature, answered, judgeable, said
 from toolcert.probes.refusal_pairs import is_refusal
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import STRING, parameters
 from toolcert.probes.text_oracle import fault_of_json
 

@@ -8,7 +8,7 @@ from toolcert.core.findings import Finding
 from toolcert.core.requests import tool, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import CallJudgement, finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe
 from toolcert.probes.follow_up import always, next_turn, same_call
 from toolcert.probes.oracle import (
     answered,
@@ -20,7 +20,6 @@ from toolcert.probes.oracle import (
     valid_calls,
     why_not_called,
 )
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import WEATHER, described, parameters
 from toolcert.probes.text_oracle import says_number
 

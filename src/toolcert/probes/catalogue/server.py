@@ -21,9 +21,9 @@ from toolcert.probes.base import (
     not_applicable,
     not_measured,
     passed,
+    probe,
 )
 from toolcert.probes.oracle import answered, calls_of, left_out, unless_broken, unmeasured
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
 from toolcert.protocol.irregularity import error_in
 

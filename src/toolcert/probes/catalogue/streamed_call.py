@@ -11,9 +11,8 @@ from toolcert.core.replies import Reply
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe
 from toolcert.probes.oracle import Feature, answered, arguments_of, calls_of, carries, valid_calls, why_not_called
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, SEARCH, WEATHER
 
 STREAM = Feature(what="streaming", without=("stream", "stream_options"), same_words=True)

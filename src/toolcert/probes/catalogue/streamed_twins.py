@@ -10,11 +10,20 @@ from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject
-from toolcert.probes.base import Concluded, Conversation, Probe, ProbeResult, Turn, not_applicable, not_measured
+from toolcert.probes.base import (
+    Concluded,
+    Conversation,
+    Probe,
+    ProbeResult,
+    Turn,
+    find_probe,
+    not_applicable,
+    not_measured,
+    register,
+)
 from toolcert.probes.catalogue.streamed_call import STREAM, lost_arguments
 from toolcert.probes.oracle import Feature, unless_refused
 from toolcert.probes.refusal_pairs import is_server_error
-from toolcert.probes.registry import find_probe, register
 
 
 class _Streaming:

@@ -10,10 +10,18 @@ import msgspec
 from toolcert.core.requests import tool, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed
+from toolcert.probes.base import (
+    Concluded,
+    Conversation,
+    ProbeResult,
+    ScriptedProbe,
+    failed,
+    not_applicable,
+    passed,
+    probe,
+)
 from toolcert.probes.oracle import Feature, answered, carries, judgeable, valid_calls, why_not_called
 from toolcert.probes.refusal_pairs import is_refusal, works_once
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import SEARCH, STRING, WEATHER, described, parameters
 
 SIZES = (1, 10, 50, 128)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from toolcert.core.requests import tool_result, user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed
+from toolcert.probes.base import Conversation, ProbeResult, ScriptedProbe, Turn, failed, passed, probe
 from toolcert.probes.follow_up import (
     RESULTS,
     always,
@@ -24,7 +24,6 @@ from toolcert.probes.follow_up import (
 )
 from toolcert.probes.oracle import arguments_of, calls_of, mentions, said, unless_broken, unmeasured
 from toolcert.probes.refusal_pairs import is_refusal, try_pairs, works_once
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import SAVE_NOTE, SEARCH, WEATHER
 from toolcert.probes.text_oracle import (
     Assignment,

@@ -11,10 +11,18 @@ from toolcert.core.requests import tool, user
 from toolcert.core.schema.judge import Bucket
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import finding
-from toolcert.probes.base import Concluded, Conversation, ProbeResult, ScriptedProbe, failed, not_applicable, passed
+from toolcert.probes.base import (
+    Concluded,
+    Conversation,
+    ProbeResult,
+    ScriptedProbe,
+    failed,
+    not_applicable,
+    passed,
+    probe,
+)
 from toolcert.probes.oracle import Feature, answered, calls_of, equals, judgeable, valid_calls, why_not_called
 from toolcert.probes.refusal_pairs import is_refusal
-from toolcert.probes.registry import probe
 from toolcert.probes.sample_tools import CALCULATE, STRING, WEATHER, described, parameters
 
 REFRESH = tool("refresh_cache", "Refresh the cache.", parameters())

@@ -22,9 +22,8 @@ from toolcert.diagnose import examine, in_order
 from toolcert.engine.interfaces import Session, Unjudged
 from toolcert.engine.local import BudgetSpent
 from toolcert.http.retry import is_retried
-from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn
+from toolcert.probes.base import Concluded, Probe, ProbeResult, Turn, find_probe
 from toolcert.probes.refusal_pairs import ModelRefusals, RunRefusals
-from toolcert.probes.registry import find_probe
 from toolcert.probes.run.fingerprint import changed_within, fingerprints_of
 from toolcert.protocol.reply import read_reply
 

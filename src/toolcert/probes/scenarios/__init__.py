@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolcert.core.errors import ScenarioError
-from toolcert.probes.registry import all_probes
+from toolcert.probes.base import all_probes
 from toolcert.probes.scenarios.document import read_document, read_scenarios
 from toolcert.probes.scenarios.script import Scenario, ScenarioProbe
 

@@ -17,7 +17,7 @@ from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
 from toolcert.core.targets import ModelInfo
 from toolcert.core.verdict import Verdict, Word, worst
 from toolcert.diagnose import kind_of
-from toolcert.probes.registry import all_probes
+from toolcert.probes.base import all_probes
 from toolcert.probes.run.fingerprint import FingerprintWatch
 from toolcert.probes.suites import Suite, core_of, find_suite, weights_of
 from toolcert.probes.summary.cell_tally import CellTally, FindingTally, Times, score_of

@@ -70,7 +70,7 @@ def probe_endpoints(names: Sequence[str], settings: Settings) -> int:
 
 def list_probes() -> int:
     """Suites and probes with what they cost and mean."""
-    from toolcert.probes.registry import all_probes
+    from toolcert.probes.base import all_probes
     from toolcert.probes.suites import SUITES
     from toolcert.reports.console.style import Line, Screen
 
