@@ -32,7 +32,7 @@ OTHER_VALUES = "json.other_values"
 
 
 class RequestFailedError(NothingMeasuredError):
-    """A request of `chat_completion` got no answer; `fault` says why where the server said it by a status."""
+    """A request of `chat_completion` got no answer; `fault` says why if the server said it by a status."""
 
     def __init__(self, message: str, fault: Fault | None = None) -> None:
         super().__init__(message)

@@ -28,7 +28,7 @@ class Verdict(Value, gc=False):
     answered: bool
     called: bool
     valid: bool | None
-    """None where it was not validated."""
+    """None if it was not validated."""
 
     @classmethod
     def of(cls, row: OlderRow) -> Verdict:

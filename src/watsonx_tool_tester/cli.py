@@ -187,7 +187,7 @@ def _save(tester: ModelTester, handler: ResultHandler, results: list[dict[str, A
 
 
 def _extended_history(run: ProbeRun, results: list[dict[str, Any]], config: Config) -> Section | None:
-    """Save the history, and return its section of the page where there is one."""
+    """Save the history, and return its section of the page if there is one."""
     from watsonx_tool_tester import history
 
     for sentence in history.save_history(run, results, config):

@@ -100,7 +100,7 @@ def make_client(config: Config) -> BaseClient:
 
 
 def _limits(config: Config) -> dict[str, Any]:
-    """The request timeout and the concurrency, where they are given."""
+    """The request timeout and the concurrency if they are given."""
     given = {"timeout": config.timeout, "concurrency": config.concurrency}
     return {name: value for name, value in given.items() if value is not None}
 

@@ -119,7 +119,7 @@ def clean_up(folder: Path, days: int = KEPT_DAYS) -> list[str]:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of one of the files; none where it does not exist."""
+    """The rows of one of the files; none if it does not exist."""
     return [row for _, row in csv_rows(path)] if path.is_file() else []
 
 
@@ -142,7 +142,7 @@ class HistoryManager:
             _tell(_write(files, folder, "", more))
 
     def cleanup_old_data(self, days_to_keep: int = KEPT_DAYS) -> None:
-        """Drop older rows; where all would go, a backup stays beside the file."""
+        """Drop older rows; if all would go, a backup stays beside the file."""
         _tell(clean_up(Path(self.history_dir), days_to_keep))
 
     def get_model_history(self, model_id: str, days: int = 30) -> list[dict[str, str]]:

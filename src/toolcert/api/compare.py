@@ -52,7 +52,7 @@ def plan_comparison(
 
 
 def bless(run: str | Path, name: str, baselines: str) -> tuple[Blessing, Blessing | None]:
-    """Keep a run as a named baseline; the second value is the baseline that it replaces, where that is another run."""
+    """Keep a run as a named baseline; the second value is the baseline that it replaces if that is another run."""
     earlier = readable_blessing(Path(baselines), name)
     blessing = bless_run(Path(run), name, Path(baselines))
     same = earlier is not None and (earlier.path, earlier.digest) == (blessing.path, blessing.digest)

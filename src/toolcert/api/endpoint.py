@@ -166,7 +166,7 @@ async def open_sessions(
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, on uvloop where it is installed."""
+    """Run a coroutine to its end, on uvloop if it is installed."""
     from toolcert.http.connection import run
 
     if _inside_a_loop():

@@ -44,7 +44,7 @@ def merge(
         async with run_place(str(output)) as (folder, _):
             return merged(folder or output)
 
-    # Without a loop where none is needed: it would hold back Ctrl-C until all is merged.
+    # Without a loop if none is needed: it would hold back Ctrl-C until all is merged.
     return wait_for(uploaded()) if is_url(output) else merged(output)
 
 

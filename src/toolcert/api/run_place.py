@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextlib.asynccontextmanager
 async def run_place(output: str | None) -> AsyncIterator[tuple[str | None, list[Handler]]]:
-    """The local folder for a run, and the handlers that stop it where it can no longer be kept.
+    """The local folder for a run, and the handlers that stop it if it can no longer be kept.
 
     The folder of a URL is in the store when the context ends, also after Ctrl-C or an error.
     """

@@ -73,7 +73,7 @@ class CaseReader:
             return file.readline()
 
     def replies(self, offset: int) -> tuple[Reply, ...]:
-        """The answers in the line that begins there; none where they were not kept."""
+        """The answers in the line that begins there; none if they were not kept."""
         try:
             return decode_replies(self.line(offset))
         except (
@@ -85,7 +85,7 @@ class CaseReader:
 
 
 def answer_diff(before: Iterable[Reply], after: Iterable[Reply]) -> tuple[str, ...]:
-    """Two answers as lines of a unified diff; empty where one of them was not kept, or where they read the same."""
+    """Two answers as lines of a unified diff; empty if one of them was not kept, or if they read the same."""
     old, new = ([_short(line) for line in _lines(replies)[:_MOST_READ]] for replies in (before, after))
     if not old or not new:
         return ()
@@ -187,7 +187,7 @@ ModelKey: TypeAlias = tuple[str, str]
 
 
 def _paired_models(old: Sequence[ModelKey], new: Sequence[ModelKey]) -> list[tuple[ModelKey, ModelKey]]:
-    """By endpoint and model; where the endpoint has another name, by model; one alone on each side also by neither."""
+    """By endpoint and model; if the endpoint has another name, by model; one alone on each side also by neither."""
     pairs = [(key, key) for key in old if key in new]
     for same in (lambda first, second: first[1] == second[1], lambda _first, _second: True):
         left = [key for key in old if key not in {first for first, _ in pairs}]

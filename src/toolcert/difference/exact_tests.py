@@ -82,7 +82,7 @@ def _below(value: float, mean: float, variance: float) -> float:
 
 
 def failures_shown(n: int, alpha: float) -> int | None:
-    """The fewest failures of n that show a loss where all n passed before; None where no number does."""
+    """The fewest failures of n that show a loss if all n passed before; None if no number does."""
     if alpha <= 0:
         return None
     if n > _EXACT_UP_TO // 2:

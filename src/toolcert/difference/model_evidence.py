@@ -40,7 +40,7 @@ class AbilityEvidence(Value):
     directed: bool = True
     """Whether more of it is better."""
     missing: Change | None = None
-    """Set where one of the runs has nothing to compare."""
+    """Set if one of the runs has nothing to compare."""
 
 
 class FindingEvidence(Value):

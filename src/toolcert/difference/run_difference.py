@@ -89,7 +89,7 @@ class AbilityDifference(Value):
     """Passed of the cases with an answer. A refusal of the server is an answer that does not pass."""
     after: Rate = Rate()
     p: float | None = None
-    """One-sided p-value in the direction of the change, adjusted for all tests of the difference. None where the
+    """One-sided p-value in the direction of the change, adjusted for all tests of the difference. None if the
     numbers are too small to show any change."""
     lost: int = 0
     """Pairs that passed before and do not now."""
@@ -116,7 +116,7 @@ class FindingDifference(Value):
     notes: tuple[str, ...] = ()
     """Of these marks."""
     example: str = ""
-    """A case that shows it: of the later run, or of the earlier one where it is gone."""
+    """A case that shows it: of the later run, or of the earlier one if it is gone."""
 
 
 class TimeDifference(Value):
@@ -146,7 +146,7 @@ class CasePair(Value):
     before_codes: tuple[str, ...] = ()
     after_codes: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
-    """Both answers as lines of a unified diff; empty where an answer was not kept."""
+    """Both answers as lines of a unified diff; empty if an answer was not kept."""
 
 
 class ModelDifference(Value):
@@ -156,7 +156,7 @@ class ModelDifference(Value):
     """As the later run calls it."""
     change: Change
     before_name: str = ""
-    """As the earlier run calls it, where that differs."""
+    """As the earlier run calls it, if that differs."""
     before_verdict: Verdict | None = None
     after_verdict: Verdict | None = None
     before: Rate = Rate()
@@ -197,4 +197,4 @@ class RunDifference(Value):
     shows: str = ""
     """How large a loss these numbers can show, in words."""
     too_little: str = ""
-    """Why a gate cannot be judged, in words; empty where enough was measured."""
+    """Why a gate cannot be judged, in words; empty if enough was measured."""

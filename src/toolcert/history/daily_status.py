@@ -49,7 +49,7 @@ class Day(Value, gc=False):
     run: str = ""
     """The last run of the day."""
     word: Word | None = None
-    """The verdict of the day; None where the model was not tested."""
+    """The verdict of the day; None if the model was not tested."""
 
 
 class ModelHistory(Value):
@@ -63,7 +63,7 @@ class ModelHistory(Value):
     standing: DayStatus | None = None
     """What the model is on the last day, by the days since its last proven change: one day of luck does not move it."""
     word: Word | None = None
-    """The verdict by the same days; None where the model was not tested on the last one."""
+    """The verdict by the same days; None if the model was not tested on the last one."""
 
     @property
     def measured(self) -> tuple[Day, ...]:

@@ -78,7 +78,7 @@ class LoadPlan:
 
     @property
     def total(self) -> int | None:
-        """Requests, without a search and without what is asked while the load is held; None where it is held."""
+        """Requests, without a search and without what is asked while the load is held; None if it is held."""
         return None if self._hold is not None else self.requests_planned()
 
     @property

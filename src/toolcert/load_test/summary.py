@@ -57,7 +57,7 @@ class LevelFigures(Value):
     unanswered: int = 0
     unanswered_by: dict[str, int] = {}
     busy: float | None = None
-    """Requests in flight, averaged over the time of each; fewer than the level where the vendor asks for patience."""
+    """Requests in flight, averaged over the time of each; fewer than the level if the vendor asks for patience."""
     held_back: bool = False
     """Whether the vendor refused so much that less than half of the level was in flight."""
     retried: int = 0
@@ -90,7 +90,7 @@ class PairFigures(Value):
     breaks: bool = False
     """Whether load breaks calls: p is at most alpha."""
     detectable: float | None = None
-    """The share of corrupted calls that this many pairs find in nine of ten runs; None where they find none."""
+    """The share of corrupted calls that this many pairs find in nine of ten runs; None if they find none."""
 
 
 class SearchStep(Value):

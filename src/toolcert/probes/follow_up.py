@@ -94,10 +94,10 @@ async def next_turn(
 
 
 async def taken(talk: Conversation, turn: Turn, otherwise: Feature, *, called: bool | None = None) -> Turn:
-    """The turn itself, where its history was taken; otherwise conclude with what in the history is refused.
+    """The turn itself if its history was taken; otherwise conclude with what in the history is refused.
 
     The same history is sent again with one thing changed at a time; the first that is taken names the cause.
-    `otherwise` is the cause where none of them is.
+    `otherwise` is the cause if none of them is.
     """
     history: list[JsonObject] = turn.exchange.request.body["messages"]
     if is_refusal(turn) and any(message.get("tool_calls") and message.get("content") is None for message in history):
@@ -108,7 +108,7 @@ async def taken(talk: Conversation, turn: Turn, otherwise: Feature, *, called: b
 
 
 async def _unless_role_refused(talk: Conversation, turn: Turn, called: bool | None) -> None:
-    """Conclude where even one call with one result in the plainest form is refused, and the same in words is taken."""
+    """Conclude if even one call with one result in the plainest form is refused, and the same in words is taken."""
     body = turn.exchange.request.body
     history = _simplest(body["messages"])
     simplest = await talk.control(history, tools=body.get("tools"))

@@ -30,7 +30,7 @@ class Feature(Value):
     without: tuple[str, ...] = ()
     """Fields of the request to leave out in the control request."""
     code: str | None = None
-    """The finding a refusal is, where the catalogue has one."""
+    """The finding a refusal is, if the catalogue has one."""
     instead: JsonObject = {}
     """Fields the control request carries instead."""
     capability: bool = True
@@ -64,7 +64,7 @@ async def answered(
 async def judgeable(
     talk: Conversation, turn: Turn, *, feature: Feature | None = None, called: bool | None = None
 ) -> Turn:
-    """The turn itself, or its repetition, where it brought an answer of the protocol; otherwise conclude."""
+    """The turn itself, or its repetition, if it brought an answer of the protocol; otherwise conclude."""
     if feature is not None:
         turn = await unless_refused(talk, turn, feature, called)
     if turn.fault is not None:
@@ -77,14 +77,14 @@ async def judgeable(
 
 
 async def unless_refused(talk: Conversation, turn: Turn, feature: Feature, called: bool | None = None) -> Turn:
-    """Conclude where the feature is refused; otherwise the last request with it, which may have been answered."""
+    """Conclude if the feature is refused; otherwise the last request with it, which may have been answered."""
     talk.refusals.asks_feature()
     fault = turn.fault
     if fault is None or not is_refusal(turn):
         return turn
     body = turn.exchange.request.body
     without = {key: value for key, value in body.items() if key not in feature.without} | feature.instead
-    # Where the server does not say what it refuses, the words of a request with tools may be to blame.
+    # If the server does not say what it refuses, the words of a request with tools may be to blame.
     unclear = "tools" in body and "messages" not in feature.instead and fault.kind is not FaultKind.UNSUPPORTED
     trial = await try_pairs(
         talk,
@@ -120,7 +120,7 @@ async def _breaks_on_calls(talk: Conversation, body: JsonObject, feature: Featur
 async def unless_broken(talk: Conversation, turn: Turn, what: str, control: Ask) -> Turn:
     """The turn, answered or refused with a 4xx, of a request that a server may refuse and must not break on.
 
-    Conclude where it breaks on it every time, or where nothing is known.
+    Conclude if it breaks on it every time, or if nothing is known.
     """
     talk.refusals.asks_feature()
     if is_server_error(turn):
@@ -166,7 +166,7 @@ def left_out(turn: Turn, parameter: str) -> bool:
 
 
 def said(fault: Fault) -> str:
-    """The fault's message, with its HTTP status where the message does not name it."""
+    """The fault's message, with its HTTP status if the message does not name it."""
     if fault.status is None or str(fault.status) in fault.message:
         return fault.message
     return f"HTTP {fault.status}: {fault.message}"
@@ -193,7 +193,7 @@ def valid_calls(turn: Turn, tool: str) -> list[CallJudgement]:
 
 
 def arguments_of(call: CallJudgement) -> JsonObject:
-    """The arguments of a call, where they are an object."""
+    """The arguments of a call if they are an object."""
     parsed = call.judgement.arguments
     return parsed if isinstance(parsed, dict) else {}
 

@@ -31,7 +31,7 @@ _UNLIKELY = 0.02
 """A control that is refused with less probability by chance is refused itself."""
 
 Sign: TypeAlias = int | FaultKind
-"""What a failure is counted by: its HTTP status, or its kind where it has none."""
+"""What a failure is counted by: its HTTP status, or its kind if it has none."""
 Ask: TypeAlias = Callable[[], Awaitable[Turn]]
 
 

@@ -98,7 +98,7 @@ def choose_probes(suite: str, names: Sequence[str] = (), scenarios: Iterable[str
 
 
 def core_of(names: Sequence[str]) -> tuple[str, ...]:
-    """The core probes of a run; the greeting stands in where it is all there is."""
+    """The core probes of a run; the greeting stands in if it is all there is."""
     return tuple(name for name in CORE if name in names) or tuple(name for name in names if name == GREETING)
 
 

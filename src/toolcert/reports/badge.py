@@ -39,7 +39,7 @@ def probe_badge(summary: ProbeSummary, extras: Extras = NOTHING) -> str:  # noqa
 
 
 def _common_color(words: Sequence[Word], *, all_answered: bool) -> str:
-    """The colour of several verdicts: good only where all are, and as good as the worst of them."""
+    """The colour of several verdicts: good only if all are, and as good as the worst of them."""
     if all(word in (Word.CERTIFIED, Word.PASSES) for word in words):
         return WORD_COLORS[worst(words)] if all_answered else "lightgrey"
     if any(word in (Word.CERTIFIED, Word.PASSES) for word in words):
@@ -48,14 +48,14 @@ def _common_color(words: Sequence[Word], *, all_answered: bool) -> str:
 
 
 def verify_badge(summary: VerifySummary, extras: Extras = NOTHING) -> str:  # noqa: ARG001 - signature of renderers
-    """The verdict in its colour, with the share of sound answers where enough was measured."""
+    """The verdict in its colour, with the share of sound answers if enough was measured."""
     word = summary.verdict.word
     told = word not in (Word.UNDECIDED, Word.UNSUPPORTED, Word.NOT_MEASURED) and summary.sound.n > 0
     return badge(f"{word.text}{_share(summary) if told else ''}", WORD_COLORS[word])
 
 
 def _share(summary: VerifySummary) -> str:
-    """The share of sound answers; where streams do otherwise, that of the weaker kind, by its name."""
+    """The share of sound answers; if streams do otherwise, that of the weaker kind, by its name."""
     weakest = summary.weakest_mode
     if weakest is None or len({mode.sound.value for mode in summary.modes if mode.sound.n}) == 1:
         return f", {percent(summary.sound.value)} sound"

@@ -90,7 +90,7 @@ class Row(Value):
     seen_by: str
     modes: tuple[Mode, ...]
     probe_alone: str = ""
-    """Why verify only warns of it; empty where its verdict is on the same side as that of probe."""
+    """Why verify only warns of it; empty if its verdict is on the same side as that of probe."""
 
 
 def matrix() -> tuple[Row, ...]:

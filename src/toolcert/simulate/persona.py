@@ -222,7 +222,7 @@ def _faulty(model: str) -> Persona | None:
 
 
 def _streamed(found: Persona | None) -> Persona | None:
-    """The persona that is faithful where it does not stream."""
+    """The persona that is faithful if it does not stream."""
     if found is None:
         return None
     switches = tuple(msgspec.structs.replace(switch, modes=STREAM) for switch in found.switches)

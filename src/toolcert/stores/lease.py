@@ -65,7 +65,7 @@ class HeldLease:
         return f"{_series(self._lease.generation + 1, self.holder)}-{number}"
 
     def renew(self, series: tuple[Series, ...] | None = None, *, released: bool = False) -> None:
-        """Write the lease again, with other series where they are given; LeaseLost if it is no longer ours."""
+        """Write the lease again, with other series if they are given; LeaseLost if it is no longer ours."""
         with self._one_at_a_time:
             former = self._lease
             if former.released:
@@ -99,7 +99,7 @@ class HeldLease:
 
 
 def read_lease(store: ObjectStore) -> tuple[Lease, str] | None:
-    """The lease at a URL and its tag; None where there is no run."""
+    """The lease at a URL and its tag; None if there is no run."""
     found = store.read(LEASE)
     if found is None:
         return None

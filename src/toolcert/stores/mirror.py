@@ -160,7 +160,7 @@ def empty(folder: Path) -> None:
 
 
 def try_lock(path: Path) -> IO[bytes] | None:
-    """The locked file, or None where another process holds it."""
+    """The locked file, or None if another process holds it."""
     file = path.open("ab")
     try:
         lock_file(file)

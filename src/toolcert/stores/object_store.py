@@ -74,7 +74,7 @@ class ObjectStore:
             url.bucket,
             config={"endpoint": self._endpoint} if self._endpoint else None,
             client_options={
-                # Unencrypted only where the user wrote it so.
+                # Unencrypted only if the user wrote it so.
                 "allow_http": self._endpoint.startswith("http://"),
                 "connect_timeout": "5s",
                 "read_timeout": "30s",
@@ -94,7 +94,7 @@ class ObjectStore:
 
     @staticmethod
     def endpoint() -> str:
-        """The address of the store where the user named one; empty for Amazon's own."""
+        """The address of the store if the user named one; empty for Amazon's own."""
         name = next((name for name in _ENDPOINTS if os.environ.get(name)), None)
         if name is None:
             return ""
@@ -107,7 +107,7 @@ class ObjectStore:
             raise ConfigurationError(f"{name} is not the address of a store: {error}.") from None
 
     def read(self, name: str = "") -> tuple[bytes, str] | None:
-        """The content of an object and its tag, which changes with each write; None where there is none."""
+        """The content of an object and its tag, which changes with each write; None if there is none."""
         import obstore
 
         try:
@@ -183,7 +183,7 @@ class ObjectStore:
             raise self._fault(error) from None
 
     def check(self) -> None:
-        """Raise StoreFault where the bucket cannot be reached; whether it may be listed does not matter."""
+        """Raise StoreFault if the bucket cannot be reached; whether it may be listed does not matter."""
         import obstore
 
         try:

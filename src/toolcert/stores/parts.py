@@ -16,7 +16,7 @@ _NAME = re.compile(r"(\d{8})-([0-9a-f]{16})")
 
 
 SERIES = re.compile(r"\d{6,9}-[0-9a-f]{8}(-\d{1,9})?")
-"""The name of a series: its generation, its writer, and a number where the writer has several."""
+"""The name of a series: its generation, its writer, and a number if the writer has several."""
 
 
 class Series(Value):

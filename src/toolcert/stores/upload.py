@@ -74,7 +74,7 @@ class SentLog:
         return now.st_size < self.content.size or self._identity not in (None, (now.st_ino, now.st_dev))
 
     def next_part(self, most: int) -> bytes:
-        """Whole lines that were not sent yet, about as many bytes as asked for; none where there are no more."""
+        """Whole lines that were not sent yet, about as many bytes as asked for; none if there are no more."""
         self._pending = self._pending or self._read(most)
         return self._pending
 
@@ -160,7 +160,7 @@ class Upload:
         threading.Thread(target=self._send_until_closed, name="toolcert-upload", daemon=True).start()
 
     def check(self, _event: object = None) -> None:
-        """Raise where this writer has lost its lease or cannot go on; a handler of events."""
+        """Raise if this writer has lost its lease or cannot go on; a handler of events."""
         if self._error is not None:
             raise self._error
 
@@ -169,7 +169,7 @@ class Upload:
         self._abandoned.set()
 
     def finish(self) -> None:
-        """Upload what is left and release the lease; raises where something is not in the store."""
+        """Upload what is left and release the lease; raises if something is not in the store."""
         self._closing.set()
         while not self._done.wait(0.05):
             if self._abandoned.is_set() and self._done.wait(1.0) is False:

@@ -41,10 +41,10 @@ class CallShown(Value):
 
     name: str
     arguments: str
-    """Pretty where it is JSON, otherwise as it came."""
+    """Pretty if it is JSON, otherwise as it came."""
     id: str = ""
     sound: bool | None = None
-    """Whether it names an offered tool and satisfies its schema; None where nothing judges it."""
+    """Whether it names an offered tool and satisfies its schema; None if nothing judges it."""
     faults: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ class EventShown(Value):
 
     data: str
     says: str
-    """What it adds to the answer, in a few words; the data where they have no form that is known."""
+    """What it adds to the answer, in a few words; the data if they have no form that is known."""
     name: str = ""
     at: float | None = None
     """Seconds since the attempt began."""
@@ -94,7 +94,7 @@ class Wire(Value):
     events: tuple[EventShown, ...] = ()
     more_events: int = 0
     pace: str = ""
-    """When the events came, in words; empty where it was not recorded."""
+    """When the events came, in words; empty if it was not recorded."""
     size: int = 0
     fault: str = ""
     notes: tuple[str, ...] = ()
@@ -254,7 +254,7 @@ def _turns(record: Record, replies: tuple[Reply, ...], manifest: Manifest) -> It
 
 
 def _read(record: Record, exchange: Exchange) -> Reply | None:
-    """The answer of one exchange; none where there was none, or where our own reader failed on it."""
+    """The answer of one exchange; none if there was none, or if our own reader failed on it."""
     if exchange.fault is not None or exchange.cut is not None or INTERNAL in record.codes or not exchange.payload:
         return None
     return read_reply(exchange)

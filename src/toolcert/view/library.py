@@ -174,7 +174,7 @@ class Shelf:
         return self._copied
 
     def only_run(self) -> Path | None:
-        """The run that the place itself is, where it is one."""
+        """The run that the place itself is, if it is one."""
         found = [folder for folder in self.folders() if run_name(folder) == self.name]
         return found[0].resolve() if found else None
 

@@ -25,7 +25,7 @@ from toolcert.view.guard import Guard, check_host
 from toolcert.view.library import Library, Shelf
 
 PORT = 8230
-"""Asked for where no port is named, so that a link still leads somewhere tomorrow; another is taken if it is in use."""
+"""Asked for if no port is named, so that a link still leads somewhere tomorrow; another is taken if it is in use."""
 LATEST_AT_URL = re.compile(r"/latest(~\d+)?/?$")
 _SILENT = logging.Logger("toolcert.view")  # noqa: LOG001 - private to this module: it has no handler and no parent
 _SILENT.addHandler(logging.NullHandler())
@@ -155,7 +155,7 @@ def _shelf(place: str | PathLike[str]) -> Shelf:
 
 
 def index_folder() -> Path:
-    """Where indexes are kept: the user's cache, or where that cannot be written, a folder of this process."""
+    """Where indexes are kept: the user's cache, or a folder of this process if that cannot be written."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":

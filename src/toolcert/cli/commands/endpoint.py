@@ -174,7 +174,7 @@ def doctor(settings: Settings, endpoints: tuple[str, ...]) -> ExitCode:
     """Find out why an endpoint does not work.
 
     Looks at name resolution, TLS, the key, the model list, one chat, the clocks, one tool call and one stream;
-    three short requests are sent. Exits with 3 where nothing could be measured, with 1 where a later step fails.
+    three short requests are sent. Exits with 3 if nothing could be measured, with 1 if a later step fails.
 
     \b
     toolcert doctor localhost:8000

@@ -159,7 +159,7 @@ async def _judge(talk: Conversation, without: Turn, with_it: Turn, secret: int) 
 
 
 def _not_kept(without: Turn, with_it: Turn, secret: int) -> tuple[Finding, ...]:
-    """A finding where the reasoning did not reach the model; not where the model read it and says nothing."""
+    """A finding if the reasoning did not reach the model; not if the model read it and says nothing."""
     reply = with_it.answer
     if not reply.readable or reply.called or says_number(with_it.text, secret):
         return ()

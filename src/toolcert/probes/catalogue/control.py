@@ -167,7 +167,7 @@ class MaxTokensCut(ScriptedProbe):
         note = " ".join(talk.nonce(f"word {number}") for number in range(WORDS))
         messages = [user(f'Call save_note with text "{note}".')]
         turn = await talk.ask(messages, tools=[SAVE_NOTE], max_tokens=LIMIT)
-        # Where the same call goes through with room for it, the server breaks on the cut and not on tools.
+        # If the same call goes through with room for it, the server breaks on the cut and not on tools.
         turn = await unless_refused(talk, turn, CUT.over(messages))
         turn = await judgeable(talk, turn, feature=TOOLS)
         if left_out(turn, "max_tokens"):

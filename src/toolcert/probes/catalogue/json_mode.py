@@ -1,4 +1,4 @@
-"""JSON mode: as an object, by schema, and by plain request where the mode is refused."""
+"""JSON mode: as an object, by schema, and by plain request if the mode is refused."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class JsonObjectMode(ScriptedProbe):
 
 @probe
 class JsonMode(ScriptedProbe):
-    """Asks with response_format first, and without it where that is refused; the detail says so."""
+    """Asks with response_format first, and without it if that is refused; the detail says so."""
 
     name = "json_mode"
     group = "format"

@@ -64,7 +64,7 @@ TOOLS = [WEATHER, CALCULATE]
 class StreamTwin(ScriptedProbe):
     """Two identical requests for two calls at temperature 0, one of them streamed.
 
-    Where they differ, both are asked again: what changes within one mode is caused by the model and not by the stream.
+    If they differ, both are asked again: what changes within one mode is caused by the model and not by the stream.
     """
 
     name = "stream_twin"

@@ -103,7 +103,7 @@ class ManyTools(ScriptedProbe):
 
 
 async def _unless_too_large(talk: Conversation, result: ProbeResult, tools: list[JsonObject]) -> ProbeResult:
-    """The result; where three tools are refused for as many bytes, and only then, it names these and not the number."""
+    """The result; if three tools are refused for as many bytes, and only then, it names these and not the number."""
     if not result.findings or result.findings[0].code != "schema.valid_rejected":
         return result
 

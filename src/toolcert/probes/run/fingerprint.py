@@ -46,7 +46,7 @@ class FingerprintWatch:
         self._first: dict[tuple[str, str], str] = {}
 
     def compared(self, record: Record) -> Record:
-        """The record, with the change noted where there is one."""
+        """The record, with the change noted if there is one."""
         told = () if record.probe is None else record.probe.fingerprints
         if not told:
             return record

@@ -185,7 +185,7 @@ def _record(case: Case, talk: LiveConversation, result: ProbeResult) -> Record:
 
 
 def _collected(talk: LiveConversation, result: ProbeResult) -> tuple[Finding, ...]:
-    """What the turns and the probe found; a refusal is a finding of its own only where nothing explained it."""
+    """What the turns and the probe found; a refusal is a finding of its own only if nothing explained it."""
     turns = [turn for turn in talk.judged if turn.fault is None]
     if result.outcome is Outcome.NOT_MEASURED:
         turns += [turn for turn in talk.turns if turn.fault is not None][-1:]

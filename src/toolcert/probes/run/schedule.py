@@ -109,7 +109,7 @@ class ProbeIterations:
             self._test.update(record.outcome is Outcome.PASSED)
 
     def _stop(self) -> Skip | None:
-        """Why the rest is not asked; None where it is."""
+        """Why the rest is not asked; None if it is."""
         # Waiting for all that were asked keeps the decision independent of the order in which answers come.
         if not self._opened and len(self._silent) >= FIRST and not self._waiting:
             return _NO_CALL if _NO_CALL in self._silent.values() else _REFUSED
@@ -198,7 +198,7 @@ class ProbePlan:
         return self._iterations * self.requests_to_look_again()
 
     def requests_to_look_again(self) -> int:
-        """The most requests that are added where an error was seen in one case only."""
+        """The most requests that are added if an error was seen in one case only."""
         return self._chatting * sum(probe.requests for probe in self._probes.values())
 
     @property

@@ -75,7 +75,7 @@ class Scenario(Value):
     parameters: JsonObject = {}
     """More fields of the request: tool_choice, temperature, ..."""
     calls: tuple[ExpectedCall, ...] | None = None
-    """None where calls do not matter; empty where there must be none."""
+    """None if calls do not matter; empty if there must be none."""
     any_order: bool = True
     extra_calls: bool = False
     text: ExpectedText | None = None

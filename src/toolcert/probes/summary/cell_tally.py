@@ -221,7 +221,7 @@ class CellTally:
         )
 
     def reliable(self, threshold: float) -> bool | None:
-        """Whether calling and handling both reach the threshold, or passing where the two are one."""
+        """Whether calling and handling both reach the threshold, or passing if the two are one."""
         called, handled = self.called_rate, self.handled_rate
         if called.n and handled.n:
             return reaches(called.k, called.n, threshold) and reaches(handled.k, handled.n, threshold)
@@ -292,7 +292,7 @@ LOST = Earned(low=0.0, high=0.0)
 
 
 def earned_by(tally: CellTally, *, by_rates: bool = False) -> Earned | None:
-    """What a probe earned; None where it did not apply to the model and is left out of the score."""
+    """What a probe earned; None if it did not apply to the model and is left out of the score."""
     counts = tally.counts
     known = counts.measured + counts.unsupported
     unknown = counts.not_measured + tally.unasked

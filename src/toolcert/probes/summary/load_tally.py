@@ -45,7 +45,7 @@ def capping(code: str, number: int, of: int) -> CappingFinding:
 
 
 def _seconds(record: Record) -> float | None:
-    """How long the answer took; None where the log names a time that no answer can take."""
+    """How long the answer took; None if the log names a time that no answer can take."""
     seconds = sum(record.probe.seconds) if record.probe is not None else 0.0
     return seconds if 0 < seconds < LARGEST else None
 

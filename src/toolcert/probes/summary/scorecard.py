@@ -130,7 +130,7 @@ class Cell(Value):
     certainty: Certainty = Certainty.INCONCLUSIVE
     """Whether the interval puts the rate above or below the threshold."""
     reliable: bool | None = None
-    """Point rates reach the threshold (calling and, where it applies, handling); None when not measured."""
+    """Point rates reach the threshold (calling and, if it applies, handling); None when not measured."""
     reason: str = ""
     """The most frequent reason for not passing, in words."""
     known: int = 0
@@ -177,7 +177,7 @@ class Reliability(Value):
 
     probe: str = ""
     rate: Rate = Rate()
-    """Called and, where the probe goes on, used the result."""
+    """Called and, if the probe goes on, used the result."""
     called: Rate = Rate()
     handled: Rate = Rate()
     certainty: Certainty = Certainty.INCONCLUSIVE
@@ -231,9 +231,9 @@ class ModelSummary(Value):
     timings: Timings = Timings()
     usage: Usage = Usage()
     declares_tools: bool | None = None
-    """What the endpoint's listing says about tool calling, where it says anything."""
+    """What the endpoint's listing says about tool calling, if anything."""
     under_load: UnderLoad | None = None
-    """None where the run did not load the model."""
+    """None if the run did not load the model."""
 
     @property
     def asked(self) -> bool:
@@ -310,7 +310,7 @@ class ProbeSummary(Value):
     iterations: int = 1
     threshold: float = PROBE_THRESHOLD
     versions: dict[str, str] = {}
-    """Of the software that made the run, where that can change what it says."""
+    """Of the software that made the run, if that can change what it says."""
     endpoints: tuple[EndpointSpec, ...] = ()
     unreachable: dict[str, str] = {}
     """Endpoints that gave no list of models, with the reason: they have no line among the models."""

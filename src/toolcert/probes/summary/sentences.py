@@ -223,7 +223,7 @@ def _part(count: int, words: tuple[str, str]) -> str:
 
 
 def too_little_measured(summary: ProbeSummary) -> str:
-    """The first model or endpoint of which less was measured than a gate needs; empty where there is none."""
+    """The first model or endpoint of which less was measured than a gate needs; empty if there is none."""
     for name, reason in summary.unreachable.items():
         return f"{name} could not be measured: {reason}"
     gap = next((model for model in summary.models if _has_gap(model)), None)
@@ -231,7 +231,7 @@ def too_little_measured(summary: ProbeSummary) -> str:
 
 
 def refused_key(summary: ProbeSummary) -> str:
-    """The first model that a refused key kept from being measured; empty where the key was good.
+    """The first model that a refused key kept from being measured; empty if the key was good.
 
     A single model that this key may not use does not count: it never answered, and most others did.
     """

@@ -332,7 +332,7 @@ def _load_causes(models: Sequence[ModelSummary], *, several: bool) -> Iterator[C
 
 
 def _level(manifest: Manifest) -> int:
-    """Requests at a time, where the run asks under load as well."""
+    """Requests at a time if the run asks under load as well."""
     level = manifest.parameters.get("at_load")
     return level if isinstance(level, int) and level > 1 else 0
 

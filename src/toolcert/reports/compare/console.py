@@ -201,7 +201,7 @@ def _of(rate: Rate) -> str:
 
 
 def _column(texts: list[str], narrowest: int, room: int) -> int:
-    """The width of a column that holds all texts, where there is room for them."""
+    """The width of a column that holds all texts if there is room for them."""
     return max(narrowest, min(room, max((width_of(visible(text)) for text in texts), default=0)))
 
 

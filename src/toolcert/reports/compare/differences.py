@@ -20,7 +20,7 @@ _ABSENT = object()
 
 
 class ParameterDiff(Value):
-    """One parameter on both sides; empty where a side lacks it."""
+    """One parameter on both sides; empty if a side lacks it."""
 
     name: str
     baseline: str
@@ -29,7 +29,7 @@ class ParameterDiff(Value):
 
 
 class CallDiff(Value):
-    """A call of each side; `parameters` is empty where either cannot be read as an object."""
+    """A call of each side; `parameters` is empty if either cannot be read as an object."""
 
     baseline: str
     vendor: str
@@ -78,7 +78,7 @@ def _raw(call: MadeCall | None) -> str:
 
 
 def _read(call: MadeCall | None) -> dict[str, Any] | None:
-    """The arguments; nothing for a call that was not made, None where they are not an object."""
+    """The arguments; nothing for a call that was not made, None if they are not an object."""
     if call is None:
         return {}
     try:

@@ -430,7 +430,7 @@ class ComparePage(Value):
     toolcert: str
     headline: str
     todo: str
-    """What it means and what to do, where there is one vendor."""
+    """What it means and what to do, if there is one vendor."""
     lines: tuple[str, ...]
     role: str
     word: str

@@ -119,7 +119,7 @@ def points(interval: Interval | None) -> str:
 
 
 def p_value(p: float) -> str:
-    """`0.040`, or `2.2e-07` where it is small; none is zero."""
+    """`0.040`, or `2.2e-07` if it is small; none is zero."""
     return p_words(p).removeprefix("= ")
 
 
@@ -129,7 +129,7 @@ def p_after_holm(vendor: VendorComparison, margin: MarginTest) -> str:
 
 
 def callers_line(vendor: VendorComparison) -> str:
-    """How often both call, and the F1 of trivial baselines; empty where there was no answer."""
+    """How often both call, and the F1 of trivial baselines; empty if there was no answer."""
     cells, f1 = vendor.cells, vendor.figure("f1")
     if not cells.n:
         return ""

@@ -66,7 +66,7 @@ class Pace:
 
     @property
     def left(self) -> float | None:
-        """Seconds to go at this rate, where the total is known."""
+        """Seconds to go at this rate if the total is known."""
         if self.total is None or not self.rate:
             return None
         return max(0, self.total - self.resumed - self.done) / self.rate

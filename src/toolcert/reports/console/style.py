@@ -88,7 +88,7 @@ class Screen:
         self.glyphs = UNICODE if self.unicode else ASCII
 
     def prose(self, text: str, style: str = "", *, indent: int = 0, hanging: int | None = None) -> list[Line]:
-        """A sentence, wrapped between words on a terminal or where COLUMNS is set.
+        """A sentence, wrapped between words on a terminal or if COLUMNS is set.
 
         Elsewhere it stays on one line, so that it can be searched. `hanging` is the indent of the further lines.
         """
@@ -125,7 +125,7 @@ def table(
 ) -> Iterator[Line]:
     """Aligned columns; a column that is empty in all rows is left out.
 
-    The last column is wrapped where the screen is too narrow. A note stands below its row, under the second column.
+    The last column is wrapped if the screen is too narrow. A note stands below its row, under the second column.
     """
     shown = [[visible(cell) for cell in row] for row in rows]
     columns = [number for number in range(len(titles)) if any(row[number] for row in shown)]
@@ -207,7 +207,7 @@ WHISKER_WIDTH = 12
 
 
 def whisker(rate: Rate, threshold: float, glyphs: Glyphs, width: int = WHISKER_WIDTH) -> str:
-    """The axis with threshold, interval and dot; blank where nothing was measured."""
+    """The axis with threshold, interval and dot; blank if nothing was measured."""
     if rate.value is None or rate.low is None or rate.high is None:
         return " " * width
     cells = [glyphs.track] * width

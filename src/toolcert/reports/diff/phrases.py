@@ -51,7 +51,7 @@ def of(rate: Rate) -> str:
 
 
 def chance(p: float | None) -> str:
-    """`p = 0.03`; empty where the numbers cannot show any change."""
+    """`p = 0.03`; empty if the numbers cannot show any change."""
     return "" if p is None else f"p {p_words(p)}"
 
 
@@ -71,7 +71,7 @@ def short_word(one: ModelDifference | AbilityDifference) -> str:
 
 
 def verdict_words(model: ModelDifference) -> str:
-    """`passes → partial`, or one word where it is the same."""
+    """`passes → partial`, or one word if it is the same."""
     old, new = (_word(verdict) for verdict in (model.before_verdict, model.after_verdict))
     return old if old == new else f"{old} → {new}"
 

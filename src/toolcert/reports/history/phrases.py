@@ -43,7 +43,7 @@ MONTHS = tuple(_NAMES.split())
 
 
 def day_text(day: str, *, year: bool = False) -> str:
-    """`24 June`, with the year where it is wanted."""
+    """`24 June`, with the year if it is wanted."""
     at = date.fromisoformat(day)
     return f"{at.day} {MONTHS[at.month - 1]}{f' {at.year}' if year else ''}"
 

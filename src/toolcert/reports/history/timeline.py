@@ -61,7 +61,7 @@ class Timeline(Value):
     labels: tuple[tuple[int, str], ...]
     size: int
     short: int
-    """How many bars the shorter window has; 0 where there is no choice."""
+    """How many bars the shorter window has; 0 if there is no choice."""
     endpoints: tuple[str, ...]
     words: tuple[str, ...]
     """The states that models are in now, for the filter."""

@@ -1,4 +1,4 @@
-"""Evidence as text for a page: what was asked, what came, and who said what, cut where it is long."""
+"""Evidence as text for a page: what was asked, what came, and who said what, cut if long."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def page_size(*texts: str) -> int:
 
 
 def pretty(value: Any, longest: int = LONGEST) -> str:
-    """JSON for people, cut where it is long."""
+    """JSON for people, cut if long."""
     text = msgspec.json.format(msgspec.json.encode(well_formed_throughout(value)), indent=2).decode("utf-8", "replace")
     return cut_text(text, longest)
 
@@ -49,7 +49,7 @@ def cut_text(text: str, longest: int = LONGEST) -> str:
 
 
 def answer_text(exchange: Exchange, kept: Reply | None) -> str:
-    """What came: as JSON, assembled where it was a stream, or the fault."""
+    """What came: as JSON, assembled if it was a stream, or the fault."""
     if exchange.fault is not None:
         status = "" if exchange.fault.status is None else f"HTTP {exchange.fault.status}: "
         return cut_text(f"{status}{exchange.fault.message}")
@@ -82,7 +82,7 @@ class PaceShown(Value):
 
 
 def pace_shown(exchange: Exchange) -> PaceShown | None:
-    """The pace of a stream in words and as a drawing; None where it is not known or not interesting."""
+    """The pace of a stream in words and as a drawing; None if it is not known or not interesting."""
     pace = pace_of(exchange)
     if pace is None or pace.longest < SHORTEST_PAUSE:
         return None

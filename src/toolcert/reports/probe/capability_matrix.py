@@ -49,7 +49,7 @@ class CellView(Value):
     words: str
     reason: str
     case: str
-    """Address of the conversation on the page; empty where it is not there."""
+    """Address of the conversation on the page; empty if it is not there."""
 
 
 class GroupView(Value):

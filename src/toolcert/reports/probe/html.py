@@ -95,7 +95,7 @@ def matrix_note(summary: ProbeSummary) -> str:
 
 
 def verdict_note(summary: ProbeSummary) -> str:
-    """The rule behind the verdicts, with the points where they are few."""
+    """The rule behind the verdicts, with the points if they are few."""
     weights = next((model.score.weights for model in summary.models if model.score.weights), {})
     parts = ", ".join(f"{name} {points:g}" for name, points in weights.items() if points)
     shown = f" Points: {parts}." if parts and len(weights) <= 8 else ""
@@ -131,7 +131,7 @@ class CauseRow(Value):
     where: str
     evidence: str
     case: str
-    """Address of the whole conversation, where it is on the page."""
+    """Address of the whole conversation if it is on the page."""
     curl: str
 
 
@@ -210,7 +210,7 @@ class FaultRow(Value):
     reason: str
     codes: tuple[str, ...]
     case: str
-    """Address of a case that shows it, where it is on the page."""
+    """Address of a case that shows it, if it is on the page."""
 
 
 class ModelRow(Value):
@@ -223,7 +223,7 @@ class ModelRow(Value):
     """What the filters look at."""
     score: str
     points: Score | None
-    """None where a model has no score."""
+    """None if a model has no score."""
     role: str
     word: str
     caveat: str
@@ -420,7 +420,7 @@ class ProbePage(Value):
     """Whether any model has timings."""
     priced: bool
     view: str
-    """The command that shows what the page has no room for; empty where the run is not kept."""
+    """The command that shows what the page has no room for; empty if the run is not kept."""
     causes: tuple[CauseRow, ...]
     states: tuple[str, ...]
     codes: tuple[str, ...]
@@ -436,7 +436,7 @@ class ProbePage(Value):
     """How the models are sorted; the heading and the arrow say so."""
     title: str
     total_label: str
-    """Heading of the column of both turns together; empty where it is not shown."""
+    """Heading of the column of both turns together; empty if it is not shown."""
     kept: bool
     """The run can be read again."""
 

@@ -147,7 +147,7 @@ def endpoint_of(summary: ProbeSummary, case: str) -> EndpointSpec:
 
 
 def reproduce(summary: ProbeSummary, example: Example, body_file: str | None = None) -> str:
-    """The curl line that sends an example again; empty where its request was not kept."""
+    """The curl line that sends an example again; empty if its request was not kept."""
     if example.body is None:
         return ""
     spec = endpoint_of(summary, example.case)
@@ -166,7 +166,7 @@ def in_order(summary: ProbeSummary, order: str) -> ProbeSummary:
 
 
 def total_seconds(model: ModelSummary) -> float | None:
-    """The median of the call plus that of the answer; None where one was not measured."""
+    """The median of the call plus that of the answer; None if one was not measured."""
     call, answer = model.seconds("call"), model.seconds("answer")
     return None if call is None or answer is None else call + answer
 

@@ -76,7 +76,7 @@ def print_verify(summary: VerifySummary, screen: Screen, *, slices: Sequence[str
 
 
 class _Funnel:
-    """Bars of the rows that each step leaves; where there is room with rates, times and the worst tools beside them."""
+    """Bars of the rows that each step leaves; if there is room, with rates, times and the worst tools beside them."""
 
     def __init__(self, summary: VerifySummary, screen: Screen) -> None:
         self._sent = summary.rows.sent

@@ -248,7 +248,7 @@ class RunCourse(Value):
 
 
 def run_course(summary: VerifySummary) -> RunCourse | None:
-    """The course of a run; None where it was too short to have one."""
+    """The course of a run; None if it was too short to have one."""
     moments = summary.moments
     if len(moments) < FEWEST:
         return None

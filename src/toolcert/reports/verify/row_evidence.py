@@ -1,4 +1,4 @@
-"""Findings of a verify run on the page, and the rows behind them: request and answer, cut where long."""
+"""Findings of a verify run on the page, and the rows behind them: request and answer, cut if long."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RowView(Value):
     codes: tuple[str, ...]
     reason: str
     shown: RowEvidence | None
-    """Request and answer, where the page has room."""
+    """Request and answer if the page has room."""
 
 
 def row_views(summary: VerifySummary, extras: Extras) -> tuple[RowView, ...]:

@@ -1,4 +1,4 @@
-"""The rows of a verify run, from a run folder or from an older results file, with evidence only where it is wanted."""
+"""The rows of a verify run, from a run folder or from an older results file, with evidence only if it is wanted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolcert.verification.single_row import FoundRow
 
 
 def every_row(extras: Extras) -> list[tuple[Record, RowFacts]]:
-    """Each record with its row, by the line in the dataset; none where the run is not available."""
+    """Each record with its row, by the line in the dataset; none if the run is not available."""
     records = _records(Path(extras.run), extras.rules, extras.adapter) if extras.run else ()
     rows = [(record, record.row) for record in records if record.row is not None]
     return sorted(rows, key=lambda pair: pair[1].index)

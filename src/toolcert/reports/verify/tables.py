@@ -80,7 +80,7 @@ def verify_junit(summary: VerifySummary, extras: Extras = NOTHING) -> bytes:
 
 
 def _verdict(summary: VerifySummary, extras: Extras) -> Case:
-    """The verdict as a case where no row fails: without it, a run that stopped early would look well."""
+    """The verdict as a case if no row fails: without it, a run that stopped early would look well."""
     verdict = summary.verdict
     tag = Tag(extras.not_measured.value) if verdict.word in (Word.UNDECIDED, Word.NOT_MEASURED) else Tag.FAILURE
     return Case(classname=summary.model, name="verdict", tag=tag, message=verdict.sentence)

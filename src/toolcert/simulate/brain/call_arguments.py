@@ -181,7 +181,7 @@ class Search(Value):
 
     tool: Tool
     texts: tuple[str, ...]
-    """The words about this call, the clause around them, and where it is the only call the whole task."""
+    """The words about this call, the clause around them, and the whole task if it is the only call."""
     dialogue: Dialogue
     later: bool = False
     """The text says that a value comes from a result."""
@@ -291,7 +291,7 @@ def _typed(value: Any, schema: JsonObject) -> Any:
 
 
 def _fixed(_search: Search, _name: str, schema: JsonObject) -> list[Found]:
-    """What needs no words: a constant, a default, a lone enum value, or null where that is allowed."""
+    """What needs no words: a constant, a default, a lone enum value, or null if that is allowed."""
     enum = schema.get("enum")
     known = [schema[keyword] for keyword in ("const", "default") if keyword in schema]
     known += enum if isinstance(enum, list) and len(enum) == 1 else []

@@ -63,7 +63,7 @@ class Intent(Value):
 
 
 def intents(task: str, tools: list[Tool]) -> list[Intent]:
-    """What the task wants called; by name where it names tools, otherwise by matching words."""
+    """What the task wants called; by name if it names tools, otherwise by matching words."""
     if _NO_TOOLS.search(task):
         return []
     parts, by_name = clauses(task), {tool.name: tool for tool in tools}

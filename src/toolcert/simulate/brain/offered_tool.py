@@ -88,11 +88,11 @@ def required_of(schema: JsonObject, root: JsonObject) -> list[str]:
 
 
 _IMPLIED = {"properties": "object", "additionalProperties": "object", "items": "array", "prefixItems": "array"}
-"""Keywords that tell the type where the schema does not."""
+"""Keywords that tell the type if the schema does not."""
 
 
 def types_of(schema: JsonObject) -> tuple[str, ...]:
-    """The JSON types a schema allows; a string where it does not say."""
+    """The JSON types a schema allows; a string if it does not say."""
     declared = schema.get("type")
     declared = [declared] if isinstance(declared, str) else declared
     if isinstance(declared, list):
@@ -101,7 +101,7 @@ def types_of(schema: JsonObject) -> tuple[str, ...]:
 
 
 def branches(schema: Any, root: JsonObject) -> list[JsonObject]:
-    """The alternatives of `anyOf` or `oneOf`; the schema itself where it has none."""
+    """The alternatives of `anyOf` or `oneOf`; the schema itself if it has none."""
     schema = resolved(schema, root)
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list) and schema[keyword]:

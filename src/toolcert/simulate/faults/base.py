@@ -133,7 +133,7 @@ class Fault(Value):
     option: str = ""
     """The option without which the fault does not show."""
     probe_alone: str = ""
-    """Why only a probe can judge it, where one answer shows it as no more than a warning; empty where verify does."""
+    """Why only a probe can judge it, if one answer shows it as no more than a warning; empty if verify does."""
 
     @property
     def model(self) -> str:

@@ -66,7 +66,7 @@ def fingerprint_changed(body: JsonObject, ask: Ask) -> JsonObject:
 
 @fault("model.unknown_accepted", Stage.REQUEST, WORDS, probe="unknown_model")
 def unknown_accepted(body: JsonObject, _ask: Ask) -> JsonObject:
-    """Answers for any model id that contains this one, and for every id where it is the vendor's only model."""
+    """Answers for any model id that contains this one, and for every id if it is the vendor's only model."""
     return body
 
 

@@ -71,7 +71,7 @@ def run_day(names: Sequence[str], settings: Settings) -> int:
 
 
 def _print_deleted(deleted: Deleted) -> None:
-    """Say what was deleted, also where --quiet leaves out the progress."""
+    """Say what was deleted, also if --quiet leaves out the progress."""
     if deleted:
         files = f"{plural(deleted.pages, 'page')}, {plural(deleted.runs, 'run folder')}"
         rows = f"{plural(deleted.rows, 'run')} of the history"

@@ -1,4 +1,4 @@
-"""`toolcert demo`: eight simulated models and, where installed, a real one, from endpoint to report."""
+"""`toolcert demo`: eight simulated models and, if one is installed, a real one, from endpoint to report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=SettingsCommand)
-@click.option("--local/--no-local", default=True, help="Also probe a real small model, where one is installed.")
+@click.option("--local/--no-local", default=True, help="Also probe a real small model if one is installed.")
 @use("suite", "iterations", "sort", "output", "quiet", *names(REPORTS))
 def demo(*, local: bool, settings: Settings) -> int:
     """Probe simulated models, and a real small one, on this machine.

@@ -23,7 +23,7 @@ def dataset() -> None:
 @click.option("--strict", is_flag=True, help="Warnings fail the check too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
 def check(file: str, strict: bool, as_json: bool) -> int:
-    """List what is wrong with a dataset, line by line; exit 1 where a line cannot be asked.
+    """List what is wrong with a dataset, line by line; exit 1 if a line cannot be asked.
 
     FILE is JSONL, plain, gzip or zstd; - is stdin.
     """

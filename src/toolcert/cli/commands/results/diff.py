@@ -31,7 +31,7 @@ def diff(before: str, after: tuple[str, ...], settings: Settings) -> int:
 
     --fail-on takes worse (by more than chance explains), changed (also improved, other verdicts, models that came or
     went), new (errors that the earlier run did not have), slower, none, a finding or a severity that is new or more
-    frequent. Without it the exit code is 0, or 3 where nothing can be compared.
+    frequent. Without it the exit code is 0, or 3 if nothing can be compared.
 
     \b
     toolcert diff latest~1 latest

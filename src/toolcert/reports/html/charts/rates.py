@@ -81,7 +81,7 @@ def _block(role: str, x: float, width: float, height: int) -> str:
 
 
 def presence(affected: Sequence[bool], tone: str) -> Markup:
-    """One bar per model in the order of the ranking, filled and higher where it is affected."""
+    """One bar per model in the order of the ranking, filled and higher if it is affected."""
     step = 7.0 if len(affected) <= 20 else 140 / len(affected)
     width, height = step * len(affected), 12
     bars = {False: "", True: ""}

@@ -106,7 +106,7 @@ class LogScale(Value):
         return math.log(inside / self.low) / math.log(self.high / self.low)
 
     def ticks(self) -> list[float]:
-        """The steps between the ends, both included; every other one where they are many."""
+        """The steps between the ends, both included; every other one if they are many."""
         steps = [value for value in _steps() if self.low * 0.999 <= value <= self.high * 1.001]
         decades = [value for value in steps if math.isclose(math.log10(value), round(math.log10(value)))]
         return decades if len(steps) > 7 and len(decades) > 1 else steps
