@@ -66,8 +66,10 @@ class SchemaCost:
         self._is_tree = _is_small_tree(text)
         self._most_reasons = 0
         """The most steps of one `anyOf` or `oneOf` in the value that was counted last: so many reasons it can give."""
-        patterns = text if b"attern" in text else b""
-        self.large_in_patterns = len(_LARGE_IN_PATTERN.findall(patterns))
+        own_patterns = text if b"attern" in text else b""
+        self.has_patterns = bool(own_patterns) or not self._is_tree
+        """Whether it may have patterns, of its own or of a schema that it refers to."""
+        self.large_in_patterns = len(_LARGE_IN_PATTERN.findall(own_patterns))
         """How many places make its compiled patterns large."""
         self.too_complex = not self._is_tree and self.work(None) > MOST_STEPS
         """Whether no value at all can be judged in bounded time."""
