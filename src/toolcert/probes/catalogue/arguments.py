@@ -1,8 +1,9 @@
-"""Tool schemas: without parameters, of growing difficulty, and strict."""
+"""Schemas of tools and the arguments that follow them: none, of growing difficulty, strict, long, in every script."""
 
 from __future__ import annotations
 
 import copy
+import unicodedata
 from typing import Any
 
 import msgspec
@@ -21,9 +22,18 @@ from toolcert.probes.base import (
     passed,
     probe,
 )
-from toolcert.probes.oracle import Feature, answered, calls_of, equals, judgeable, valid_calls, why_not_called
+from toolcert.probes.oracle import (
+    Feature,
+    answered,
+    arguments_of,
+    calls_of,
+    equals,
+    judgeable,
+    valid_calls,
+    why_not_called,
+)
 from toolcert.probes.refusal_pairs import is_refusal
-from toolcert.probes.sample_tools import CALCULATE, STRING, WEATHER, described, parameters
+from toolcert.probes.sample_tools import CALCULATE, SAVE_NOTE, STRING, WEATHER, described, parameters
 
 REFRESH = tool("refresh_cache", "Refresh the cache.", parameters())
 NO_PARAMETERS = Feature(
@@ -164,3 +174,84 @@ class Strict(ScriptedProbe):
             return failed(why_not_called(turn, "paint_wall"), called=False) if wrong else passed(called=True)
         found = finding("schema.strict_unenforced", str(invalid.call.arguments), turn=turn.index, call=invalid.position)
         return failed("accepts strict: true and does not enforce it", found, called=True)
+
+
+COMMON = (
+    "apple",
+    "bridge",
+    "candle",
+    "desert",
+    "engine",
+    "forest",
+    "garden",
+    "harbour",
+    "island",
+    "jacket",
+    "kitchen",
+    "lantern",
+    "mountain",
+    "needle",
+    "orange",
+    "pencil",
+)
+LENGTH = 120
+
+
+@probe
+class LongArguments(ScriptedProbe):
+    """A note of 120 plain words in a random order."""
+
+    name = "long_args"
+    group = "format"
+    title = "Passes on a long argument unchanged"
+    meaning = "Files, letters and patches can be handed to a tool."
+    needs = ("basic",)
+    order = 70
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        words = [COMMON[talk.number(f"word {number}", low=0, high=len(COMMON) - 1)] for number in range(LENGTH)]
+        note = " ".join(words)
+        turn = await answered(talk, [user(f'Call save_note with text "{note}".')], tools=[SAVE_NOTE])
+        calls = valid_calls(turn, "save_note")
+        if not calls:
+            return failed(why_not_called(turn, "save_note"), called=False)
+        if any(str(arguments_of(call).get("text", "")).strip() == note for call in calls):
+            return passed(called=True)
+        return failed("a long argument does not come back unchanged", called=True)
+
+
+@probe
+class UnicodeArguments(ScriptedProbe):
+    """A short note in several scripts must come back character by character."""
+
+    name = "unicode_args"
+    group = "format"
+    title = "Keeps every character of an argument"
+    meaning = "Names, addresses and messages in any language survive a call."
+    needs = ("basic",)
+    order = 60
+
+    async def run(self, talk: Conversation) -> ProbeResult:
+        note = f"Grüße an {talk.nonce('person')}: 東京, Ελλάδα, Привет 🎉"
+        turn = await answered(talk, [user(f'Call save_note with text "{note}".')], tools=[SAVE_NOTE])
+        calls = valid_calls(turn, "save_note")
+        if not calls:
+            return failed(why_not_called(turn, "save_note"), called=False)
+        if any(_same(arguments_of(call).get("text"), note) for call in calls):
+            return passed(called=True)
+        given = str(arguments_of(calls[0]).get("text", ""))
+        # The same text but for its characters beyond ASCII was damaged on its way; other words are the model's.
+        damaged = _ascii(given) == _ascii(note) and not any(one.code == "args.altered" for one in turn.findings)
+        found = [finding("args.altered", f"{given!r} for {note!r}", turn=turn.index)] if damaged else []
+        return failed("characters of the argument are lost or changed", *found, called=True)
+
+
+def _ascii(text: str) -> str:
+    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())
+
+
+def _same(given: object, wanted: str) -> bool:
+    """Composed and decomposed letters are the same text."""
+    return isinstance(given, str) and unicodedata.normalize("NFC", given.strip()) == unicodedata.normalize(
+        "NFC", wanted
+    )
