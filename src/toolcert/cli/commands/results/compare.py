@@ -10,7 +10,6 @@ import click
 
 from toolcert.cli.support.click_options import SettingsCommand, use
 from toolcert.cli.support.exit import echo
-from toolcert.comparison.result import CompareVerdict
 from toolcert.core.errors import ExitCode, UsageError
 from toolcert.reports.display_text import count, plural
 from toolcert.settings import Settings
@@ -74,7 +73,6 @@ def compare(settings: Settings) -> int:
 
 
 _GATE_WORDS = (REGRESSION, INCONCLUSIVE, MISSING, NONE) = ("regression", "inconclusive", "missing", "none")
-_REGRESSIONS = (CompareVerdict.DEGRADED, CompareVerdict.DIFFERENT)
 # A terminal shows a few examples; a report has room for many.
 _ROWS_ON_CONSOLE = 3
 _ROWS_IN_REPORTS = 100
@@ -150,10 +148,11 @@ def _gate(comparison: Comparison, gates: tuple[str, ...]) -> int:
 
 
 def _complaints(vendor: VendorComparison, gates: tuple[str, ...]) -> Iterator[str]:
+    from toolcert.comparison.result import CompareVerdict
     from toolcert.core.gates import rules_out
 
     label = vendor.side.label
-    if REGRESSION in gates and vendor.verdict in _REGRESSIONS:
+    if REGRESSION in gates and vendor.verdict in (CompareVerdict.DEGRADED, CompareVerdict.DIFFERENT):
         yield f"--fail-on regression: {label} is {vendor.verdict}."
     if INCONCLUSIVE in gates and vendor.verdict is CompareVerdict.INCONCLUSIVE:
         yield f"--fail-on inconclusive: {label} could not be decided."
