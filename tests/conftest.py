@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,6 +34,17 @@ def pytest_configure(config: pytest.Config) -> None:
     parts.missing("material")  # a folder that is named and not there ends the run before it begins
     if config.option.markexpr == "not heavy" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("brief")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected lives to the end: freeing memory skips it, and with it much work for every test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not heavy"` selects
@@ -84,6 +97,8 @@ def _clean_environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if _foreign(name.upper())]:
             patch.delenv(name)
+        # Nor is a server of the world asked: to read the authorities of the system takes 40 ms for each client.
+        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_: None)
         yield
 
 

@@ -104,7 +104,7 @@ def test_a_wrong_option_is_told_before_anything_is_sent(vendor: Vendor, words: l
 
 def test_a_model_that_is_not_served_and_a_dead_endpoint_are_nothing_measured(vendor: Vendor) -> None:
     assert load(vendor, model="nobody").exit_code == ExitCode.NOTHING_MEASURED
-    result = CliRunner().invoke(cli, ["load", "http://127.0.0.1:9/v1", "-m", "any", "--quiet"])
+    result = CliRunner().invoke(cli, ["load", "http://127.0.0.1:9/v1", "-m", "any", "--quiet", "--retries", "0"])
     assert result.exit_code == ExitCode.NOTHING_MEASURED
 
 

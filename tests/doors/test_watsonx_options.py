@@ -210,6 +210,7 @@ def test_an_exclude_file_that_is_not_there_is_an_error(known: WatsonxVendor, fol
     assert "nowhere.txt" in run("test", "--exclude-file", "nowhere.txt", code=1).stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sort", ["tool_call_time", "response_time", "total_time"])
 def test_sorting_by_time_puts_missing_values_last(sort: str, folder: Path) -> None:
     with Vendor(models=["slow:0.15", "faithful", "text-caller"]) as vendor:

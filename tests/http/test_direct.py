@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
+import ssl
 import threading
 import time
 import weakref
@@ -20,6 +21,7 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
 from toolcert.http.client import DirectClient
+from toolcert.http.connection import tls_context
 from toolcert.http.response import MAX_HEAD, Body, Caps, IncomingResponse
 from toolcert.http.url import parse_address
 
@@ -37,6 +39,13 @@ async def test_a_ca_bundle_is_trusted_besides_the_system(certificates: Certifica
         for host in ("localhost", "127.0.0.1"):
             assert (await client.send(post(server.url(scheme="https", host=host)))).status == 200
         await client.close()
+
+
+def test_the_authorities_of_the_system_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ssl.Purpose] = []
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda _, purpose: asked.append(purpose))
+    tls_context(None)
+    assert asked == [ssl.Purpose.SERVER_AUTH]
 
 
 async def test_another_authority_is_not_trusted(certificates: Certificates) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,14 @@ def write_run(
         parameters=parameters or {},
     )
     (folder / "manifest.json").write_bytes(msgspec.json.encode(manifest))
-    (folder / "records.jsonl").write_bytes(b"".join(encode_record(_record(row, model), keep) for row in rows))
+    (folder / "records.jsonl").write_bytes(b"".join(_line(msgspec.json.encode(row), model, keep) for row in rows))
     return folder
+
+
+@lru_cache(maxsize=20_000)
+def _line(row: bytes, model: str, keep: Keep) -> bytes:
+    """A record as it is written; most rows are those of another run too."""
+    return encode_record(_record(msgspec.json.decode(row, type=Row), model), keep)
 
 
 def _record(row: Row, model: str) -> Record:

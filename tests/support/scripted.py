@@ -148,6 +148,7 @@ class Scripted:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or a body waits 40 ms for the receipt of its head
 
             def do_GET(self) -> None:
                 self._answer()

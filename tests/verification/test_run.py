@@ -263,7 +263,7 @@ def test_outcomes_of_a_model_that_leaves_calls_in_text(tmp_path: Path, vendor: V
 
 def test_no_more_requests_are_under_way_than_allowed(tmp_path: Path) -> None:
     """A worker more than that prepares the next request; the endpoint never sees it."""
-    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(16)])
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n) for n in range(8)])
     with Vendor(models=["faithful"], latency=0.1) as vendor:
         run(dataset, vendor.url, tmp_path / "run", endpoint={"concurrency": 4})
         assert vendor.peak == 4

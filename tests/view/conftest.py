@@ -40,13 +40,22 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stalled_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A verify and a probe run against a server whose streams stop for 0.8 s before their fifth event."""
-    folder = tmp_path_factory.mktemp("stalled")
+    return _run_beside(tmp_path_factory.mktemp("stalled"), pause=0.8)
+
+
+@pytest.fixture(scope="session")
+def streamed_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with streams that do not stop."""
+    return _run_beside(tmp_path_factory.mktemp("streamed"), pause=0.002)
+
+
+def _run_beside(folder: Path, pause: float) -> Path:
     with ThreadPoolExecutor() as beside:  # where a browser is open, its event loop runs here
-        beside.submit(asyncio.run, _stalled(folder)).result()
+        beside.submit(asyncio.run, _streamed(folder, pause)).result()
     return folder
 
 
-async def _stalled(folder: Path) -> None:
+async def _streamed(folder: Path, pause: float) -> None:
     name = {"index": 0, "id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": ""}}
     part = {"index": 0, "function": {"arguments": '{"city": "Oslo"}'}}
     deltas = [{"role": "assistant"}, {"content": "I look."}, {"content": "\u202e"}, {"tool_calls": [name]}]
@@ -59,7 +68,7 @@ async def _stalled(folder: Path) -> None:
         while await dialogue.request():
             await dialogue.write(OK + b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
             for number, event in enumerate(events):
-                await asyncio.sleep(0.8 if number == 4 else 0.002)
+                await asyncio.sleep(pause if number == 4 else 0.002)
                 data = f"data: {event}\n\n".encode()
                 await dialogue.write(b"%x\r\n%b\r\n" % (len(data), data))
             await dialogue.write(b"0\r\n\r\n")

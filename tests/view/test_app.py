@@ -161,9 +161,9 @@ def test_the_report_shows_a_mark_that_was_set_after_it_was_made(
 
 
 def test_a_case_of_a_probe_is_found_by_its_tool_and_by_a_mark_about_the_probe(
-    viewed: Callable[..., Viewer], stalled_runs: Path, tmp_path: Path
+    viewed: Callable[..., Viewer], streamed_runs: Path, tmp_path: Path
 ) -> None:
-    folder = shutil.copytree(stalled_runs / "probe", tmp_path / "marked")
+    folder = shutil.copytree(streamed_runs / "probe", tmp_path / "marked")
     client = Client(viewed(folder)).let_in()
     run = f"/api/runs/{read_manifest(folder).run}"
     assert [name for name, _ in read(client, run)["card"]["speeds"]] == ["m"]
