@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-_COLLECT_AFTER = 20_000
+_COLLECT_AFTER = 50_000
 """Objects made before the collector looks for cycles: importing makes thousands of lasting ones and hardly a cycle."""
 
 

@@ -32,7 +32,6 @@ UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 RowNumber = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
 """A comparison keeps the number of a row in four bytes."""
 _RESPONSE = b'"response":'
-_ABSENT = ""
 _LONGEST_ERROR = 500
 _STATUS = lazy_pattern(r"(?:Error code|status(?: code)?)[:= ]+(\d{3})", re.IGNORECASE)
 _KINDS = {401: FaultKind.AUTH, 403: FaultKind.AUTH, 404: FaultKind.UNKNOWN_MODEL, 429: FaultKind.RATE_LIMITED}
@@ -239,13 +238,13 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
 
 
 class AnswerRow(msgspec.Struct, gc=False, kw_only=True):
-    """A line as the older verifiers write it, without its request."""
+    """A line as the older verifiers write it, without its request; a field that is missing may stand before it."""
 
     data_index: RowNumber
-    response: Response | None = None
-    status: str = _ABSENT
-    finish_reason: str | None = _ABSENT
-    tool_calls_valid: bool | msgspec.UnsetType | None = msgspec.UNSET
+    response: Response | None
+    status: str
+    finish_reason: str | None
+    tool_calls_valid: bool | None
 
 
 class Offered(msgspec.Struct, frozen=True, gc=False):
@@ -265,7 +264,10 @@ class ResultRow(AnswerRow, kw_only=True):
     """A line as the older verifiers write it."""
 
     request: Asked = Asked()
+    response: Response | None = None
     status: str = SUCCESS
+    finish_reason: str | None = None
+    tool_calls_valid: bool | None = None
 
 
 _decode_row = msgspec.json.Decoder(ResultRow).decode
@@ -307,9 +309,7 @@ def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
         rows = _decode_answers(b"[" + b",".join(parts) + b"]")
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors too
         return None
-    whole = len(rows) == len(lines) and msgspec.UNSET not in [row.tool_calls_valid for row in rows]
-    whole = whole and _ABSENT not in [row.finish_reason for row in rows]
-    return rows if whole and _ABSENT not in [row.status for row in rows] else None
+    return rows if len(rows) == len(lines) else None
 
 
 def _decode_odd(line: bytes) -> ResultRow:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
 from operator import attrgetter, lt
@@ -17,10 +18,9 @@ from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun,
 from toolcert.core.errors import InputError
 from toolcert.core.replies import Reply, ToolCall
 from toolcert.core.requests import Request
-from toolcert.core.schema.judge import SchemaJudge, Validator
 from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.values import Value
-from toolcert.diagnose.judgement import UNKNOWN_NAME, CallJudgement, judge_calls, offered_tools
+from toolcert.diagnose import judgement
 from toolcert.runs.reader import bounded_lines
 from toolcert.runs.row_code import NO_TOKENS, content_number, names_number, payload_number, sampling_number
 from toolcert.verification.digest import (
@@ -79,10 +79,15 @@ def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order."""
     if len(calls) == 1:
         function = calls[0].function
-        return crc32(canonical_call(function)), crc32(str(function.name).encode()) & MASK_16
+        return crc32(canonical_call(function)), _names_hash(str(function.name))
     names = sorted([str(call.function.name) for call in calls])
     payloads = sorted([canonical_call(call.function) for call in calls])
-    return crc32(b"\0".join(payloads)), crc32("\0".join(names).encode()) & MASK_16
+    return crc32(b"\0".join(payloads)), _names_hash("\0".join(names))
+
+
+@lru_cache(maxsize=1024)
+def _names_hash(names: str) -> int:
+    return crc32(names.encode()) & MASK_16
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
@@ -98,14 +103,13 @@ _decode_tools = msgspec.json.Decoder().decode
 class Offer:
     """One list of tools; a tool's schema is compiled when the tool is first called."""
 
-    __slots__ = ("_compile", "_digest", "_validators", "parameters", "tools")
+    __slots__ = ("_by_name", "_digest", "_request", "tools")
 
-    def __init__(self, tools: Any, compile_schema: Callable[[Any], Validator]) -> None:
+    def __init__(self, tools: Any) -> None:
         self.tools = tools
         self._digest: str | None = None
-        self.parameters = offered_tools(Request(body={"tools": tools}))
-        self._compile = compile_schema
-        self._validators: dict[str, Validator] = {}
+        self._request = Request(body={"tools": tools})
+        self._by_name = judgement.Offer(self._request)
 
     @property
     def count(self) -> int:
@@ -121,22 +125,19 @@ class Offer:
 
     def judge(self, call: Call) -> tuple[bool | None, tuple[str, ...]]:
         """Whether the call is valid, and the buckets it counts in."""
-        name = call.function.name
-        if not isinstance(name, str) or name not in self.parameters:
-            return False, (UNKNOWN_NAME,)
-        validator = self._validators.get(name)
-        if validator is None:
-            validator = self._validators[name] = self._compile(self.parameters[name])
-        judgement = validator.judge(call.function.arguments)
-        if judgement.ok and judgement.bucket is None and self.parameters[name]:
+        name, parameters = call.function.name, self._by_name.parameters
+        if not isinstance(name, str) or name not in parameters:
+            return False, (judgement.UNKNOWN_NAME,)
+        found = self._by_name.validator(name).judge(call.function.arguments)
+        if found.ok and found.bucket is None and parameters[name]:
             return True, ()
         judged = self.explain(call)
         return judged.valid, judged.buckets
 
-    def explain(self, call: Call) -> CallJudgement:
+    def explain(self, call: Call) -> judgement.CallJudgement:
         """The same by the shared rules, with all details."""
         made = ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
-        return judge_calls(Request(body={"tools": self.tools}), Reply(tool_calls=(made,)))[0]
+        return judgement.judge_calls(self._request, Reply(tool_calls=(made,)), self._by_name)[0]
 
 
 class Offers:
@@ -144,13 +145,12 @@ class Offers:
 
     def __init__(self) -> None:
         self._known: dict[bytes, Offer] = {}
-        self._judge = SchemaJudge()
 
     def read(self, text: bytes) -> Offer:
         """The tools written as `text`."""
         known = self._known.get(text)
         if known is None:
-            known = Offer(_decode_tools(text) if text else None, self._judge.compile)
+            known = Offer(_decode_tools(text) if text else None)
             if len(self._known) >= _MAX_OFFERS:
                 del self._known[next(iter(self._known))]
             self._known[text] = known
