@@ -1,16 +1,19 @@
-"""Findings about degenerate text: repetition and mixed scripts."""
+"""Findings about text: empty, endless or of no sense, with reasoning in it, or not the JSON that was asked for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.requests import Request
+from toolcert.core.schema.judge import SchemaJudge
 from toolcert.core.text.excerpt import around, excerpt
+from toolcert.core.text.json_text import NotJson, parse_json
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.finish import is_filtered
-from toolcert.diagnose.checks.reasoning import leak_in
-from toolcert.diagnose.checks.registry import Evidence, View, When, check
+from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.markup import call_in, fence_at, is_quoted
 from toolcert.diagnose.request_facts import conversation_text, json_mode
 from toolcert.protocol.reply import declines
@@ -174,3 +177,227 @@ def empty(view: View) -> Iterator[Evidence]:
     )
     if not told and not declines(view.exchange):
         yield Evidence(text=f"finish_reason {reply.finish_reason!r}, and nothing else")
+
+
+_OPENING = lazy_pattern(
+    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think|think:opensource)>|\[THINK\]|◁think▷|<\|START_THINKING\|>"
+    r"|<\|channel>\s*thought|<\|inner_prefix\|>|<\|open\|>think<\|sep\|>|<ifm\|think\w*>)"
+)
+_CLOSING = lazy_pattern(
+    r"</(?:think|thinking|thought|reasoning|seed:think|think:opensource|ifm\|think\w*)>|\[/THINK\]|◁/think▷"
+    r"|<\|END_THINKING\|>|<\|inner_suffix\|>|<\|close\|>think<\|sep\|>"
+)
+_CHANNEL = lazy_pattern(
+    r"<\|channel\|>\s*(?:analysis|commentary|final)|\A\s*(?:analysis|commentary|final)(?=[A-Z])"
+    r"|assistant(?:analysis|commentary|final)(?![a-z])"
+)
+"""The channels of gpt-oss, with their special tokens or without."""
+_REASONING_SIGNS = ("<", "[", "◁", "analysis", "commentary", "final")
+"""One of these is in every markup of reasoning; to look for them costs less than to try the patterns."""
+
+REASONING_ONLY = FindingKind(
+    code="reasoning.only",
+    severity=Severity.ERROR,
+    title="The answer consists of reasoning alone: no text, no call.",
+    meaning="The agent has nothing to show and nothing to run, and the finish reason says that all is well.",
+    cause="The model ends its turn inside its thoughts, or the server's reasoning parser swallows what came after "
+    "them.",
+    remedy="Treat it as an empty answer and ask again. On a server of your own, check that the reasoning parser fits "
+    "the model.",
+    seen_in=("Kimi-K2 #128", "ollama #10976"),
+)
+REASONING_LEAKED = FindingKind(
+    code="reasoning.leaked",
+    severity=Severity.WARNING,
+    title="The markup of reasoning is in the text.",
+    meaning="Users see the model's thoughts. They also go back into the history as if they had been said, and "
+    "programs that read the text stumble over the tags.",
+    cause="No reasoning parser is switched on, or it does not know this model's tags.",
+    remedy="Switch on the reasoning parser for this model, or cut the tagged part off in the client.",
+    seen_in=("vllm-mlx #161",),
+)
+declare(
+    FindingKind(
+        code="reasoning.required_back",
+        severity=Severity.WARNING,
+        title="The second turn is refused unless the reasoning is sent back.",
+        meaning="Agents that keep only text and calls in their history, as most do, fail on the turn after a tool was "
+        "run.",
+        cause="The vendor requires `reasoning_content` (or its own field) of earlier assistant turns.",
+        remedy="Keep the reasoning field of assistant turns and send it back unchanged.",
+        seen_in=("qwen-code #3724",),
+    )
+)
+declare(
+    FindingKind(
+        code="reasoning.not_kept",
+        severity=Severity.WARNING,
+        title="Reasoning that is sent back between calls does not reach the model.",
+        meaning="The model forgets its plan with every call, which costs it long tasks.",
+        cause="The server drops `reasoning_content` from the history, or its template does not render it.",
+        remedy="Use a template that keeps the reasoning between calls, if the model was trained with it; otherwise let "
+        "the model say its plan in the text.",
+    )
+)
+
+
+@check(REASONING_ONLY, When.REASONING)
+def reasoning_only(view: View) -> Iterator[Evidence]:
+    reply = view.reply
+    if reply.tool_calls or reply.finish_reason != "stop" or (reply.content or "").strip():
+        return
+    if call_in(reply.reasoning, view.request, thought=True) is None:
+        yield Evidence(text=f'finish_reason "stop", only reasoning: {excerpt(reply.reasoning or "", 90)}')
+
+
+@check(REASONING_LEAKED, When.TEXT, chat_only=True)
+def reasoning_leaked(view: View) -> Iterator[Evidence]:
+    text = view.reply.content or ""
+    match = leak_in(text)
+    if match is None or match[0].strip() in conversation_text(view.request):
+        return
+    # A call in a channel is one fault, and `call.in_text` names it.
+    if match.re.pattern != _CHANNEL.pattern or call_in(text, view.request) is None:
+        # A program that reads the answer as JSON does not stumble over the markup, it breaks.
+        severity = Severity.ERROR if json_mode(view.request) else None
+        yield Evidence(text=around(text, match.start(), match.end()), severity=severity)
+
+
+def leak_in(text: str) -> re.Match[str] | None:
+    """The markup of reasoning in a text; quoted code does not count."""
+    if not any(sign in text for sign in _REASONING_SIGNS):
+        return None
+    match = _OPENING.match(text) or _CLOSING.search(text) or _CHANNEL.search(text)
+    return None if match is None or is_quoted(text, match.start()) or fence_at(text, match.start()) else match
+
+
+_FENCE = "```"
+_LANGUAGE = lazy_pattern(r"\w*[ \t]*\r?\n?")
+_UNFINISHED = frozenset({"length", "content_filter"})
+_BLANK = 40
+"""Characters of white space at the end that no writer of JSON needs."""
+_judge = SchemaJudge(max_schemas=64)
+
+JSON_FENCED = FindingKind(
+    code="json.fenced",
+    severity=Severity.WARNING,
+    title="JSON mode wraps its answer in a Markdown fence.",
+    meaning="`json.loads` on the text fails although the JSON in it is right.",
+    cause="The mode is only a hint in the prompt, and the model writes as it would in a chat.",
+    remedy="Strip one surrounding fence before parsing, or switch on constrained decoding.",
+    seen_in=("FastFlowLM #554",),
+)
+JSON_INVALID = FindingKind(
+    code="json.invalid",
+    severity=Severity.ERROR,
+    title="JSON mode gives text that begins like JSON and does not parse.",
+    meaning="Whatever reads the answer as data fails on it, often far from where it was asked.",
+    cause="The output is not constrained while decoding, or is cut or changed afterwards.",
+    remedy="Ask again on a parse error; on a server of your own, switch on guided decoding.",
+    seen_in=("FastFlowLM #554",),
+)
+JSON_IGNORED = FindingKind(
+    code="json.ignored",
+    severity=Severity.ERROR,
+    title="JSON mode was accepted and not honoured.",
+    meaning="The answer is prose, or JSON of another shape than the one demanded. A program that relies on the mode "
+    "fails or reads wrong fields.",
+    cause="`response_format` is accepted and dropped, or its schema is not enforced.",
+    remedy="Validate the answer, repeat the demand in the prompt, or use a tool with the same schema instead.",
+    seen_in=("FastFlowLM #554",),
+)
+JSON_WHITESPACE = FindingKind(
+    code="json.whitespace",
+    severity=Severity.ERROR,
+    title="JSON mode writes white space up to the token limit.",
+    meaning="The answer takes as long and costs as much as the limit allows, and there is no JSON in it.",
+    cause="Decoding is constrained to JSON while the prompt does not make the model write any, and white space is the "
+    "only thing that the grammar always allows.",
+    remedy="Say in the prompt that JSON is wanted and in which form; set a limit of tokens. On a server of your own, "
+    "use a grammar that limits white space.",
+)
+
+declare(
+    FindingKind(
+        code="json.other_values",
+        severity=Severity.WARNING,
+        title="The JSON has the fields that were asked for, with other values.",
+        meaning="The form can be relied on. What stands in it was made up or copied wrongly.",
+        cause="The model is too weak to copy, or constrained decoding forces it into words that it did not mean.",
+        remedy="Check values that matter against their source, or choose a stronger model.",
+    )
+)
+
+
+@check(JSON_FENCED, When.TEXT, chat_only=True)
+def json_fenced(view: View) -> Iterator[Evidence]:
+    text = _json_answer(view)
+    if text is not None and _inside_fence(text) is not None:
+        yield Evidence(text=excerpt(text, 100))
+
+
+@check(JSON_INVALID, When.TEXT, chat_only=True)
+def json_invalid(view: View) -> Iterator[Evidence]:
+    text = _json_answer(view)
+    if text is None or not text.lstrip().startswith(("{", "[")):
+        return
+    try:
+        parse_json(text)
+    except NotJson as reason:
+        yield Evidence(text=f"{reason}: {excerpt(text, 100)}")
+
+
+@check(JSON_IGNORED, When.TEXT, chat_only=True)
+def json_ignored(view: View) -> Iterator[Evidence]:
+    text = _json_answer(view)
+    if text is None:
+        return
+    inside = _inside_fence(text)
+    try:
+        value = parse_json(text if inside is None else inside)
+    except NotJson:
+        if not text.lstrip().startswith(("{", "[")):
+            yield Evidence(text=f"no JSON: {excerpt(text, 100)}")
+        return
+    broken = _broken_promise(view.request, value, text if inside is None else inside)
+    if broken:
+        yield Evidence(text=f"{broken}: {excerpt(text, 80)}")
+
+
+@check(JSON_WHITESPACE, When.TEXT, chat_only=True)
+def json_whitespace(view: View) -> Iterator[Evidence]:
+    text = view.reply.content or ""
+    blank = len(text) - len(text.rstrip())
+    if json_mode(view.request) and view.reply.finish_reason == "length" and blank >= max(_BLANK, len(text) // 2):
+        yield Evidence(text=f"{blank} characters of white space after {excerpt(text.rstrip(), 60)!r}")
+
+
+def _json_answer(view: View) -> str | None:
+    """The text of an answer that should be JSON and was not cut short."""
+    if json_mode(view.request) is None or view.reply.tool_calls or not view.reply.complete:
+        return None
+    return None if view.reply.finish_reason in _UNFINISHED else view.reply.content
+
+
+def _inside_fence(text: str) -> str | None:
+    text = text.strip()
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return None
+    inside = _LANGUAGE.sub("", text[len(_FENCE) : -len(_FENCE)], count=1)
+    try:
+        parse_json(inside)
+    except NotJson:
+        return None
+    return inside
+
+
+def _broken_promise(request: Request, value: Any, text: str) -> str | None:
+    """How a JSON value falls short of the mode that was asked for."""
+    if json_mode(request) == "json_object":
+        return None if isinstance(value, dict) else "not an object"
+    wanted = request.body["response_format"].get("json_schema")
+    judgement = _judge.judge(wanted.get("schema") if isinstance(wanted, dict) else None, text)
+    if judgement.ok is not False or not judgement.violations:
+        return None
+    first = judgement.violations[0]
+    return f"{first.path or '/'} {first.message}"
