@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support.rows import row, write_rows
-from support.terminal import run
+from support.terminal import run_here as run
 from toolcert.core.errors import ExitCode
 from toolcert.simulate import Vendor
 

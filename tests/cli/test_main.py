@@ -86,6 +86,7 @@ def cpu_seconds(*arguments: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not account the CPU time of children")
 def test_help_costs_at_most_six_times_a_bare_interpreter() -> None:
     """Interleaved, the best of each kept, and up to 25 rounds: shared machines make single measurements lie."""

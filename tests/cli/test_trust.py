@@ -10,7 +10,8 @@ import pytest
 
 from support.rows import row, write_rows
 from support.scripted import Answer, Received, Scripted, completion
-from support.terminal import run, run_at_terminal
+from support.terminal import run_at_terminal
+from support.terminal import run_here as run
 from toolcert.core.errors import ExitCode
 
 KEY = "sk-of-the-user-0123456789"

@@ -32,6 +32,7 @@ def test_each_line_is_an_observation_that_reads_back(location: str, tmp_path: Pa
     assert sorted(read, key=lambda row: (row.day, row.model)) == everything()
 
 
+@pytest.mark.heavy  # the empty table is written and read among the fast ones
 def test_parquet_holds_the_same_with_types_and_findings_as_json(location: str, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     with HistoryStore(stored(location, COURSE)) as store:

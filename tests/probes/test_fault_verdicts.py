@@ -27,16 +27,18 @@ BROKEN = {fault.model: fault.code for fault in FAULTS if can_cap(fault.code, kin
 SOUND = ["faithful", "reasoner"]
 
 
-def probed_with(suite: str) -> Probed:
-    """One iteration of each probe, for all faults at one vendor."""
-    models = [*SOUND, *(fault.model for fault in FAULTS)]
+def probed_with(suite: str, every: int = 1) -> Probed:
+    """One iteration of each probe, for all faults at one vendor, or for each so many."""
+    models = [*SOUND, *(fault.model for fault in FAULTS[::every])]
     with Vendor(models=models, latency=0.0, seed=1) as vendor:
         return asyncio.run(probe_models(vendor.url, models, suite=suite, concurrency=16))
 
 
-@pytest.fixture(scope="module", params=["agent", pytest.param("full", marks=pytest.mark.heavy)])
+@pytest.fixture(
+    scope="module", params=[("agent", 5), *(pytest.param((s, 1), marks=pytest.mark.heavy) for s in ("agent", "full"))]
+)
 def probed(request: pytest.FixtureRequest) -> Probed:
-    return probed_with(request.param)
+    return probed_with(*request.param)
 
 
 def alone(summary: ProbeSummary, model: ModelSummary) -> ProbeSummary:
@@ -62,7 +64,7 @@ def test_a_faithful_model_is_good_and_has_no_exception(probed: Probed) -> None:
 def test_no_model_with_an_error_is_good(probed: Probed) -> None:
     """One iteration is enough: what was seen once is asked for again."""
     seen = list(with_errors(probed))
-    assert len(seen) > 25
+    assert len(seen) > 0.3 * len(probed.summary.models)
     assert [model.model for model in seen if model.verdict.good] == []
 
 

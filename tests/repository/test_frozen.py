@@ -24,7 +24,9 @@ from xml.etree import ElementTree
 import pytest
 
 from support.scripted import Answer, Received, Scripted
+from support.terminal import run_here
 from toolcert import compare, report
+from toolcert.simulate import Vendor
 
 ARCHIVE = Path(__file__).parents[1] / "data/v0.1/written.tar.xz"
 VENDOR = "http://vendor.example/v1"
@@ -48,13 +50,8 @@ def copy(frozen: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def simulated() -> Iterator[str]:
     """Host and port of a fresh vendor with the models of the unfinished runs."""
-    models = [word for model in ("slow:0.3:faithful", "text-caller", "faithful") for word in ("--model", model)]
-    command = [sys.executable, "-m", "toolcert", "simulate", "--port", "0", *models]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        address = next(word for word in process.stdout.readline().split() if word.startswith("http"))
-        yield urlsplit(address).netloc
-        process.terminate()
+    with Vendor(models=["slow:0.3:faithful", "text-caller", "faithful"]) as vendor:
+        yield urlsplit(vendor.url).netloc
 
 
 @pytest.fixture
@@ -74,6 +71,10 @@ def vendor(simulated: str) -> Iterator[Scripted]:
 
 def run(*words: str | Path, cwd: Path, proxy: Scripted | None = None, program: str = "toolcert") -> str:
     """What a command prints; one that fails fails the test."""
+    if program == "toolcert" and proxy is None:
+        here = run_here(*map(str, words), cwd=cwd)
+        assert here.returncode == 0, here.stderr + here.stdout
+        return here.stdout
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **({"HTTP_PROXY": proxy.root} if proxy else {})}
     command = [sys.executable, "-m", program, *map(str, words)]
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, encoding="utf-8", check=False)

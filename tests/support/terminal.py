@@ -1,7 +1,8 @@
-"""The command as a process: with or without a terminal, and with signals."""
+"""The command: here, or as a process with or without a terminal, and with signals."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import select
@@ -11,7 +12,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from support.patience import PATIENCE
+from toolcert.cli.main import cli
 
 
 def program(*words: str) -> list[str]:
@@ -30,6 +34,13 @@ def run(*words: str, cwd: Path | None = None, **variables: str) -> subprocess.Co
         timeout=PATIENCE,
         check=False,
     )
+
+
+def run_here(*words: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in this process, which takes a tenth of the time: for facts that are not about the process."""
+    with contextlib.chdir(cwd):
+        result = CliRunner().invoke(cli, list(words), prog_name="toolcert", env=variables)
+    return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
 
 
 def run_at_terminal(*words: str, answer: str, cwd: Path | None = None, **variables: str) -> tuple[int, str]:
