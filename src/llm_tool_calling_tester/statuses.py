@@ -10,9 +10,8 @@ import msgspec
 from llm_tool_calling_tester.models import TestResult, TestStatus
 from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.errors import NothingMeasuredError
-from toolcert.core.exchanges import Exchange, Fault, FaultKind
+from toolcert.core.exchanges import Exchange, Fault, FaultKind, Unreadable
 from toolcert.core.records import Detail, ProbeFacts, Record
-from toolcert.core.replies import Unreadable
 from toolcert.protocol.reply import read_reply
 
 _OUTCOMES = {

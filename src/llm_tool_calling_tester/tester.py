@@ -16,9 +16,8 @@ from llm_tool_calling_tester.models import ChatCompletionRequest, TestResult
 from llm_tool_calling_tester.statuses import RequestFailedError, result_of, result_of_error, trouble_in
 from toolcert.api.endpoint import Endpoint
 from toolcert.core.cases import Case
-from toolcert.core.exchanges import Attempt, OnAttempt
+from toolcert.core.exchanges import Attempt, OnAttempt, Reply
 from toolcert.core.records import Detail
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.endpoints.registry import open_endpoint
 from toolcert.endpoints.session import EndpointSession

@@ -15,9 +15,8 @@ import msgspec
 from toolcert.core.cases import Case, SkipKind
 from toolcert.core.errors import InputError
 from toolcert.core.events import CaseFinished, Event
-from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.exchanges import Exchange, FaultKind, Reply
 from toolcert.core.records import Record
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.unicode import NOT_JSON

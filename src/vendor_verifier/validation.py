@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.exchanges import Reply, ToolCall
 from toolcert.core.requests import Request, function_of
 from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject

@@ -16,9 +16,8 @@ from typing import IO, Any, NamedTuple
 
 from toolcert.api.history import add_summary
 from toolcert.api.probe import ProbeRun
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.records import Record
-from toolcert.core.replies import Reply
 from toolcert.history.csv_import import (
     PARTIAL,
     REGISTRY_FILE,

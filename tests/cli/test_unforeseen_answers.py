@@ -16,9 +16,8 @@ from support.verifying import records
 from toolcert.cli.main import cli
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import ISSUES, ExitCode
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.findings import INTERNAL
-from toolcert.core.replies import Reply
 from toolcert.probes.run import live_conversation
 from toolcert.protocol.reply import read_reply
 from toolcert.runs.reader import RunReader

@@ -6,7 +6,7 @@ import pytest
 
 from toolcert.comparison.read.packed_run import Tallies
 from toolcert.comparison.stats.vendor_figures import pair_up, same_parameters
-from toolcert.core.replies import ToolCall
+from toolcert.core.exchanges import ToolCall
 
 
 def call(arguments: object, name: object = "look_up") -> ToolCall:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import CallsField, Exchange, Reply, ToolCall
 from toolcert.core.findings import Finding
-from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, tool, user
 from toolcert.diagnose import examine
 

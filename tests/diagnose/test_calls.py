@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from diagnose.answers import asked, call, called, codes, found, said
+from toolcert.core.exchanges import CallsField
 from toolcert.core.findings import Severity
-from toolcert.core.replies import CallsField
 
 
 @pytest.mark.parametrize("name", ["send_email", "get_forecast", "", None, 7, "get"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from diagnose.answers import asked, call, called, codes, found, said
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Irregularity
 from toolcert.core.findings import Severity
-from toolcert.core.replies import Irregularity
 from toolcert.core.requests import Request, RequestKind
 from toolcert.diagnose import examine, finding, in_order, judge_calls
 

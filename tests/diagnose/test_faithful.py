@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.answers import WEATHER, asked, call, called, codes, said
-from toolcert.core.replies import CallsField, Reply
+from toolcert.core.exchanges import CallsField, Reply
 from toolcert.core.requests import Request, tool, user
 
 NAMED = {"type": "function", "function": {"name": "get_weather"}}

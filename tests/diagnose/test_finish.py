@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose.answers import asked, call, called, codes, found, said
+from toolcert.core.exchanges import CallsField
 from toolcert.core.findings import Severity
-from toolcert.core.replies import CallsField
 
 CUT = '{"city": "Tok'
 

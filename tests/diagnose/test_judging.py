@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from diagnose.answers import asked, call, called, said
-from toolcert.core.replies import ToolCall
+from toolcert.core.exchanges import ToolCall
 from toolcert.core.requests import tool
 from toolcert.diagnose import CallJudgement, judge_calls
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.requests import Request
 from toolcert.diagnose import examine, judge_calls
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.answers import asked, call, called, codes, found, said
-from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import Irregularity
+from toolcert.core.exchanges import Exchange, Irregularity
 from toolcert.diagnose import examine
 
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}

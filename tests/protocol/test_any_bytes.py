@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from support.examples import examples
 from support.sse_streams import DONE, FIRST, LAST, USED, call_stream, calls, chunk, event, piece, read, stream, weather
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Reply
 from toolcert.http.response import Body, Caps, IncomingResponse
 
 STREAMS = [

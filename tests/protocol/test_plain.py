@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.sse_streams import USAGE, codes, evidence, read
-from toolcert.core.replies import CallsField, Reply
+from toolcert.core.exchanges import CallsField, Reply
 from toolcert.core.requests import RequestKind
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Paris"}'}}

@@ -25,8 +25,7 @@ from support.sse_streams import (
     stream,
     weather,
 )
-from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.replies import CallsField, Reply
+from toolcert.core.exchanges import CallsField, Fault, FaultKind, Reply
 from toolcert.core.requests import RequestKind
 
 FAITHFUL = stream(FIRST, *weather(), LAST, USED)

@@ -19,7 +19,7 @@ assert find_probe("echo").group == "calling"
 """,
     "src/toolcert/diagnose/checks/shouting.py": """
 from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Reply
 from toolcert.core.requests import Request
 from toolcert.diagnose import examine
 exchange = Exchange(request=Request(body={"model": "m", "messages": []}), status=200)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolcert.core.exchanges import Exchange, Fault
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Exchange, Fault, Reply
 from toolcert.core.requests import Request, RequestKind
 from toolcert.protocol.reply import read_reply
 

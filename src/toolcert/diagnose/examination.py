@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.findings import Finding, Severity
-from toolcert.core.replies import Reply
 from toolcert.core.values import Value
 from toolcert.diagnose.checks.registry import View, checks_for, finding
 from toolcert.diagnose.checks.transport import transport_finding

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
-from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.exchanges import Reply, ToolCall
 from toolcert.core.requests import Request, named_functions
 from toolcert.core.schema.judge import Bucket, Judgement, SchemaJudge, Validator
 from toolcert.core.text.json_text import NotJson, leading_json

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from toolcert.core.cases import Outcome
+from toolcert.core.exchanges import Reply
 from toolcert.core.records import Record, RowFacts
-from toolcert.core.replies import Reply
 from toolcert.core.statistics.p_values import binomial_tail, rank_sum
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate, wilson

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from toolcert.core.errors import ListingError, ToolcertError
-from toolcert.core.exchanges import Exchange, FaultKind
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Exchange, FaultKind, Reply
 from toolcert.core.requests import Request, tool, user
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.text.number_text import plural

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.errors import UsageError
-from toolcert.core.exchanges import Exchange, Fault
+from toolcert.core.exchanges import Exchange, Fault, Reply
 from toolcert.core.findings import Finding
-from toolcert.core.replies import Reply
 from toolcert.core.targets import ModelInfo
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import JsonObject, Value

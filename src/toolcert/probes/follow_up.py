@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.exchanges import FaultKind
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import FaultKind, Reply
 from toolcert.core.requests import tool_result, user
 from toolcert.core.text.json_value import same_value
 from toolcert.core.values import JsonObject

@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.replies import Unreadable
+from toolcert.core.exchanges import Fault, FaultKind, Unreadable
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, finding, judge_calls

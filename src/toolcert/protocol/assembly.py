@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
-from toolcert.core.replies import CallsField, Reply, ToolCall
+from toolcert.core.exchanges import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.text.excerpt import shown
 from toolcert.core.values import JsonObject

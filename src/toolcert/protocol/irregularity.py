@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcert.core.replies import Irregularity
+from toolcert.core.exchanges import Irregularity
 from toolcert.core.text.excerpt import shown
 from toolcert.core.values import JsonObject
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import CallsField, Reply, ToolCall, Unreadable
+from toolcert.core.exchanges import CallsField, Exchange, Reply, ToolCall, Unreadable
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.text.excerpt import shown
 from toolcert.core.text.json_text import BYTE_ORDER_MARK, nested_deeper_than

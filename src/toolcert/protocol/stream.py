@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from toolcert.core.exchanges import Exchange
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.text.excerpt import shown
 from toolcert.protocol.assembly import Assembly
 from toolcert.protocol.chunk import Chunk, Identity, decode_anyhow, decode_chunk, decode_identity, decode_regular

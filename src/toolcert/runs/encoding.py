@@ -15,10 +15,9 @@ from typing import Any, cast
 import msgspec
 
 from toolcert.core.cases import Outcome
-from toolcert.core.exchanges import Arrivals, Attempt, Cut, Exchange, Fault
+from toolcert.core.exchanges import Arrivals, Attempt, Cut, Exchange, Fault, Reply
 from toolcert.core.findings import INTERNAL, Finding, Severity
 from toolcert.core.records import Detail, Record
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.reply import read_reply

@@ -18,8 +18,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from toolcert.core.errors import InputError
-from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, Timing
-from toolcert.core.replies import Reply
+from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, Reply, Timing
 from toolcert.core.requests import Request
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject, Value

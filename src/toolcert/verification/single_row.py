@@ -8,10 +8,9 @@ from pathlib import Path
 import msgspec
 
 from toolcert.core.errors import InputError, UsageError
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import Value
 from toolcert.engine.interfaces import Session

@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.exchanges import Attempt, Exchange
+from toolcert.core.exchanges import Attempt, Exchange, Reply
 from toolcert.core.findings import INTERNAL, Finding
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record
-from toolcert.core.replies import Reply
 from toolcert.core.requests import function_of
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import kind_of

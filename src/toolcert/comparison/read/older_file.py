@@ -16,7 +16,7 @@ import msgspec
 from toolcert.comparison.read.columns import CHUNK, MASK_16, KindKey, extend, keep_freed_memory
 from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape, counting_parts
 from toolcert.core.errors import InputError
-from toolcert.core.replies import Reply, ToolCall
+from toolcert.core.exchanges import Reply, ToolCall
 from toolcert.core.requests import Request
 from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.values import Value

@@ -18,10 +18,9 @@ from toolcert.comparison.match.partners import repeated_questions
 from toolcert.comparison.read.columns import CHUNK, Columns, Kind, Kinds, extend, keep_freed_memory
 from toolcert.comparison.result import GivenAnswer, MadeCall
 from toolcert.core.errors import InputError
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.manifest import Manifest
 from toolcert.core.records import Record, RowFacts
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.encoding import decode_head

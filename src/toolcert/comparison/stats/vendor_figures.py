@@ -30,7 +30,7 @@ from toolcert.comparison.stats.confusion import (
     calling_at_random,
     with_errors,
 )
-from toolcert.core.replies import ToolCall
+from toolcert.core.exchanges import ToolCall
 from toolcert.core.statistics.rates import Interval, Rate, wilson
 from toolcert.core.text.json_value import same_value
 from toolcert.core.values import JsonObject, Value

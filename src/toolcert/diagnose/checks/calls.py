@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from toolcert.core.exchanges import CallsField
 from toolcert.core.findings import FindingKind, Severity
-from toolcert.core.replies import CallsField
 from toolcert.core.text.excerpt import shown
 from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.text.lazy_pattern import lazy_pattern

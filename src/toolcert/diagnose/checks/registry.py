@@ -9,9 +9,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import NamedTuple, TypeAlias
 
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.findings import Finding, FindingKind, Severity
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.text.excerpt import excerpt
 from toolcert.core.values import Value

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from toolcert.core.exchanges import Reply
 from toolcert.core.findings import Finding, Severity
-from toolcert.core.replies import Reply
 from toolcert.core.requests import user
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding

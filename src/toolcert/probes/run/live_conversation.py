@@ -11,10 +11,9 @@ import msgspec
 
 from toolcert.core.cases import Case, Outcome
 from toolcert.core.errors import ToolcertError
-from toolcert.core.exchanges import Exchange, OnAttempt
+from toolcert.core.exchanges import Exchange, OnAttempt, Reply
 from toolcert.core.findings import Finding, codes_of
 from toolcert.core.records import Detail, ProbeFacts, Record
-from toolcert.core.replies import Reply
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value

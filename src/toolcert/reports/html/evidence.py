@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from toolcert.core.exchanges import Exchange
+from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.records import Record
-from toolcert.core.replies import Reply
 from toolcert.core.requests import function_name
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.arrivals import pace_of

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from toolcert.core.cases import Outcome
+from toolcert.core.exchanges import Reply
 from toolcert.core.records import Detail, Record, RowFacts
-from toolcert.core.replies import Reply
 from toolcert.diagnose.judgement import Rules
 from toolcert.reports.formats import Extras
 from toolcert.runs.encoding import decode_head, decode_record, decode_replies

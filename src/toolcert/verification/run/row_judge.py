@@ -9,10 +9,9 @@ from typing import Any
 import msgspec
 
 from toolcert.core.cases import Case, Outcome, SkipKind
-from toolcert.core.exchanges import Exchange, FaultKind
+from toolcert.core.exchanges import CallsField, Exchange, FaultKind, Reply, ToolCall
 from toolcert.core.findings import DATASET, LOST_CALLS, Finding, Severity, codes_of
 from toolcert.core.records import Detail, Record, RowFacts
-from toolcert.core.replies import CallsField, Reply, ToolCall
 from toolcert.core.requests import Request, RequestKind, named_functions
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import CallJudgement, examine, in_order, judge_calls, kind_of
