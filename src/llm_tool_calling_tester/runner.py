@@ -24,8 +24,7 @@ from toolcert.core.cases import Case, Skip, SkipKind
 from toolcert.core.errors import OutputError, UsageError
 from toolcert.core.events import Handler, RunStarted
 from toolcert.core.exchanges import OnAttempt
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Detail, Record
+from toolcert.core.records import Detail, Manifest, Record
 from toolcert.core.targets import ModelInfo
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine

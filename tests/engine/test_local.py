@@ -13,8 +13,7 @@ from toolcert.core.errors import TooManyBugsError
 from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
 from toolcert.core.findings import INTERNAL
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.requests import Request
 from toolcert.engine.interfaces import Session
 from toolcert.engine.local import LocalEngine

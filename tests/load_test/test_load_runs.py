@@ -12,8 +12,7 @@ from toolcert import LoadOptions, LoadRun, Word
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.findings import Severity
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import LoadFacts, LoadPhase, ProbeFacts, Record
+from toolcert.core.records import LoadFacts, LoadPhase, Manifest, ProbeFacts, Record
 from toolcert.load_test import summary as load_summary
 from toolcert.probes.summary.load_tally import LevelTally, LoadTally
 from toolcert.simulate import Vendor

@@ -9,8 +9,7 @@ from support.probing import probe_models
 from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
 from toolcert.core.gates import Gates
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Detail, ProbeFacts, Record
+from toolcert.core.records import Detail, Manifest, ProbeFacts, Record
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.verdict import Word

@@ -10,8 +10,7 @@ from reports.hostile import HOSTILE
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Timing
 from toolcert.core.findings import Finding, Severity
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Detail, ProbeFacts, Record
+from toolcert.core.records import Detail, Manifest, ProbeFacts, Record
 from toolcert.core.requests import Request, tool
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.runs.writer import RunWriter

@@ -11,8 +11,7 @@ from reports.hostile import HOSTILE
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, Timing
 from toolcert.core.findings import Finding
-from toolcert.core.manifest import Dataset, Manifest
-from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.records import Dataset, Detail, Manifest, Record, RowFacts
 from toolcert.core.requests import Request, tool
 from toolcert.core.targets import EndpointSpec
 from toolcert.diagnose import kind_of

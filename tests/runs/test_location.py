@@ -8,8 +8,7 @@ import pytest
 
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, ToolcertWarning
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import ProbeFacts, Record, RowFacts
+from toolcert.core.records import Manifest, ProbeFacts, Record, RowFacts
 from toolcert.runs.location import RunState, list_runs, locate_run
 from toolcert.runs.marks import Mark, MarkKind, append_mark, read_marks
 from toolcert.runs.writer import RECORDS, RunWriter, hold, write_manifest

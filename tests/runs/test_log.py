@@ -12,8 +12,7 @@ import pytest
 
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, OutputError
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.runs.reader import RunReader

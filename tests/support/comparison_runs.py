@@ -14,8 +14,7 @@ from toolcert.comparison.read.columns import MASK_32
 from toolcert.comparison.read.packed_run import PackedRun
 from toolcert.core.cases import Outcome
 from toolcert.core.exchanges import Attempt, Exchange, Timing
-from toolcert.core.manifest import Dataset, Manifest
-from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.records import Dataset, Detail, Manifest, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import EndpointSpec
 from toolcert.runs.encoding import Keep, encode_record

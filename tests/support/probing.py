@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcert.core.events import CaseFinished, Event, RunStarted
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.targets import EndpointSpec, ModelInfo, Timeouts
 from toolcert.core.values import Value
 from toolcert.endpoints.registry import open_endpoint

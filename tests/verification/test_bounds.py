@@ -13,8 +13,7 @@ import zstandard
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Exchange
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.records import Detail, Manifest, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.endpoints.model_selection import Patterns, choose

@@ -8,8 +8,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.findings import Finding, Severity
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Detail, Record, RowFacts
+from toolcert.core.records import Detail, Manifest, Record, RowFacts
 from toolcert.core.statistics.rates import wilson
 from toolcert.verification.dataset.lines import SeenRows
 from toolcert.verification.summary import breakdown as likeness

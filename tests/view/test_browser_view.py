@@ -15,7 +15,7 @@ import pytest
 from reports import verify_samples
 from reports.hostile import HOSTILE
 from reports.verify_samples import write_verify_run
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.targets import EndpointSpec
 from toolcert.runs.marks import MARKS, Mark, MarkKind, append_mark
 from toolcert.runs.reader import read_manifest

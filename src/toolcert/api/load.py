@@ -15,7 +15,7 @@ from toolcert.api.endpoint import Endpoint, as_endpoint, choose_models, open_ses
 from toolcert.api.run_place import run_place
 from toolcert.core.errors import UsageError
 from toolcert.core.events import Handler, RunStarted
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import Value

@@ -16,7 +16,7 @@ from toolcert.api.run_place import run_place
 from toolcert.core.cases import Shard
 from toolcert.core.errors import UsageError
 from toolcert.core.events import AttemptMade, Event, Handler, RunFinished, RunStarted
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.statistics.rates import PROBE_THRESHOLD
 from toolcert.core.targets import ModelInfo
 from toolcert.core.values import JsonObject, Value

@@ -15,8 +15,7 @@ from toolcert.api.endpoint import Endpoint, as_endpoint, open_sessions, wait_for
 from toolcert.api.run_place import run_place
 from toolcert.core.errors import InputError
 from toolcert.core.events import Handler
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.runs.location import locate_run

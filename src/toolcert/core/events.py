@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from toolcert.core.cases import Case
 from toolcert.core.exchanges import Attempt
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.values import Value
 
 

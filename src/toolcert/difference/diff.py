@@ -14,7 +14,7 @@ from typing import Any
 
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.statistics.p_values import p_words
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.targets import EndpointSpec

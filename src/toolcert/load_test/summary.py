@@ -12,8 +12,7 @@ import msgspec
 from toolcert.core.cases import SkipKind
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Severity
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.statistics.p_values import binomial_tail, fisher_tail, p_words, rank_sum
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Timings

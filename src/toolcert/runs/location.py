@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from toolcert.core.errors import InputError, ToolcertWarning
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 from toolcert.runs.provenance import RUNS

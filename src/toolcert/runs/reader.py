@@ -14,8 +14,7 @@ import msgspec
 
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, ToolcertWarning
-from toolcert.core.manifest import RUN_FORMAT, Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import RUN_FORMAT, Manifest, Record
 from toolcert.runs.encoding import decode_head, decode_record
 from toolcert.runs.writer import MANIFEST, RECORDS, WRITTEN
 

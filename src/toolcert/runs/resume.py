@@ -18,8 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from toolcert.core.errors import InputError
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.runs.encoding import DETAIL_MARK, decode_head, encode_record
 from toolcert.runs.files import output_errors, write_whole

@@ -21,7 +21,7 @@ import msgspec
 
 from toolcert.core.cases import Shard
 from toolcert.core.errors import InputError, ToolcertWarning, UsageError
-from toolcert.core.manifest import Manifest, Part
+from toolcert.core.records import Manifest, Part
 from toolcert.core.text.number_text import plural
 from toolcert.runs.encoding import decode_head
 from toolcert.runs.files import output_errors, write_whole

@@ -12,8 +12,7 @@ import msgspec
 
 from toolcert.core.errors import OutputError
 from toolcert.core.events import CaseFinished, Event, RunFinished
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.runs.encoding import Keep, encode_record
 from toolcert.runs.files import output_error, output_errors, refuse_shared, write_whole
 from toolcert.stores.folder_lock import lock_file, look_at_lock

@@ -16,8 +16,7 @@ from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import DATASET, Finding
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.schema.judge import Bucket
 from toolcert.core.values import Value
 from toolcert.diagnose.judgement import NO_SCHEMA, SCHEMA_FINDINGS, Rules

@@ -9,8 +9,7 @@ import msgspec
 
 from toolcert.core.errors import InputError, UsageError
 from toolcert.core.exchanges import Exchange, Reply
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.requests import Request, RequestKind
 from toolcert.core.values import Value
 from toolcert.engine.interfaces import Session

@@ -9,8 +9,7 @@ import msgspec
 
 from toolcert.core.exchanges import Attempt, Exchange, Reply
 from toolcert.core.findings import INTERNAL, Finding
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.core.requests import function_of
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose import kind_of

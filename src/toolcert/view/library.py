@@ -13,7 +13,7 @@ from sqlite3 import DatabaseError
 import msgspec
 
 from toolcert.core.errors import InputError, ToolcertError
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.values import Value
 from toolcert.runs.files import write_whole
 from toolcert.runs.location import RunState, run_name

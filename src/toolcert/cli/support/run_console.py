@@ -19,7 +19,7 @@ from toolcert.core.cases import BELONGS_TO_MERGE, ONLY_A_SHARE, SkipKind
 from toolcert.core.errors import ISSUES, ExitCode, GateError, NothingMeasuredError, ToolcertWarning, UsageError
 from toolcert.core.events import CaseFinished, Event, Handler, RunStarted
 from toolcert.core.findings import INTERNAL
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.core.targets import EndpointSpec
 from toolcert.reports.display_text import plural, visible
 from toolcert.settings import Settings, Source

@@ -19,8 +19,7 @@ from toolcert.comparison.read.columns import CHUNK, Columns, Kind, Kinds, extend
 from toolcert.comparison.result import GivenAnswer, MadeCall
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Exchange, Reply
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record, RowFacts
+from toolcert.core.records import Manifest, Record, RowFacts
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject, Value
 from toolcert.runs.encoding import decode_head

@@ -10,8 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from toolcert.core.findings import Severity
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import ProbeFacts, Record
+from toolcert.core.records import Manifest, ProbeFacts, Record
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
 from toolcert.core.targets import ModelInfo

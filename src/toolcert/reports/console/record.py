@@ -9,8 +9,7 @@ import msgspec
 
 from toolcert.core.exchanges import Exchange, Reply
 from toolcert.core.findings import INTERNAL, Finding
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Manifest, Record
 from toolcert.diagnose import kind_of
 from toolcert.endpoints.curl import curl_line
 from toolcert.protocol.arrivals import pace_of

@@ -17,9 +17,8 @@ from toolcert.core.cases import Outcome, Shard
 from toolcert.core.errors import NothingMeasuredError, UnauthorisedError, UnreachableError, UsageError
 from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunStarted
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.manifest import Dataset as DatasetFacts
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record
+from toolcert.core.records import Dataset as DatasetFacts
+from toolcert.core.records import Manifest, Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.excerpt import with_stop
 from toolcert.core.text.number_text import plural

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcert.core.findings import Severity
-from toolcert.core.manifest import Dataset
+from toolcert.core.records import Dataset
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value

@@ -11,8 +11,7 @@ import msgspec
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.findings import DATASET, EXAMPLES, INTERNAL, LOST_CALLS, Finding, Severity
-from toolcert.core.manifest import Manifest
-from toolcert.core.records import Record, RowFacts
+from toolcert.core.records import Manifest, Record, RowFacts
 from toolcert.core.statistics.quantiles import Quantiles
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.timings import Percentiles, Timings, add_speed

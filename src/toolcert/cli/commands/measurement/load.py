@@ -20,7 +20,7 @@ from toolcert.settings.options.output import OUTPUT
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
     from toolcert.api.load import LoadJob, LoadOptions, LoadRun
-    from toolcert.core.manifest import Manifest
+    from toolcert.core.records import Manifest
 
 _LEFT_OUT = frozenset({"concurrency", "all-models"})
 _JUDGEMENT = ("threshold", "fail-on", "require", "allow")

@@ -22,7 +22,7 @@ from toolcert.cli.support.run_console import (
 from toolcert.cli.support.verify_result import conclude, exit_code, gate_text, print_and_write, required_gates
 from toolcert.core.errors import ExitCode, NothingMeasuredError, UsageError
 from toolcert.core.events import Handler
-from toolcert.core.manifest import Manifest
+from toolcert.core.records import Manifest
 from toolcert.settings import Settings, Source
 from toolcert.settings.options import names
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
