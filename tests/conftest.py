@@ -36,6 +36,12 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("brief")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: many tests wait for a server, a process or a time limit."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is collected lives to the end: freeing memory skips it, and with it much work for every test."""
