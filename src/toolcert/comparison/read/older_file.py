@@ -258,16 +258,16 @@ class _Answers:
         payloads, names = [0] * len(rows), [0] * len(rows)
         for at, row in enumerate(rows):
             response = row.response
-            if not response or not response.choices or row.status != SUCCESS:
+            if response is None or not response.choices or row.status != SUCCESS:
                 continue
             choice, usage = response.choices[0], response.usage
-            if usage and usage.prompt_tokens is not None:
+            if usage is not None and usage.prompt_tokens is not None:
                 tokens[at] = usage.prompt_tokens % NO_TOKENS
-            finish, calls = row.finish_reason or choice.finish_reason, choice.message.tool_calls
-            if calls:
+            message, finish = choice.message, row.finish_reason or choice.finish_reason
+            if calls := message.tool_calls:
                 payloads[at], names[at] = hashes(calls)
                 valid = True if trusting and row.tool_calls_valid else self._judge(row, calls, lines[at], at)
-                kinds[at] = codes[True, finish, valid, None, bool(choice.message.content), len(calls), turns[at]]
+                kinds[at] = codes[True, finish, valid, None, bool(message.content), len(calls), turns[at]]
             else:
                 kinds[at] = codes[False, finish, None, None, False, 0, turns[at]]
         extend(columns.index, [row.data_index for row in rows])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import StrEnum
+from operator import attrgetter
 
 from toolcert.core.values import Value
 
@@ -57,11 +58,12 @@ class Confusion(Value):
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa: agreement beyond what the two call rates alone would give."""
-        baseline, vendor, agreement = self.baseline_rate, self.vendor_rate, self.agreement
-        if baseline is None or vendor is None or agreement is None:
+        n = self.n
+        if not n:
             return None
+        baseline, vendor = (self.tp + self.fn) / n, (self.tp + self.fp) / n
         chance = baseline * vendor + (1 - baseline) * (1 - vendor)
-        return _ratio(agreement - chance, 1 - chance)
+        return _ratio((self.tp + self.tn) / n - chance, 1 - chance)
 
     @property
     def mcc(self) -> float | None:
@@ -74,12 +76,7 @@ class Confusion(Value):
 
 
 METRICS: dict[str, Callable[[Confusion], float | None]] = {
-    "agreement": lambda cells: cells.agreement,
-    "precision": lambda cells: cells.precision,
-    "recall": lambda cells: cells.recall,
-    "f1": lambda cells: cells.f1,
-    "kappa": lambda cells: cells.kappa,
-    "mcc": lambda cells: cells.mcc,
+    name: attrgetter(name) for name in ("agreement", "precision", "recall", "f1", "kappa", "mcc")
 }
 
 

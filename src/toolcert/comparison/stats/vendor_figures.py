@@ -114,24 +114,29 @@ def bootstrap(
     if not total:
         return [None] * len(figures([0.0] * 4))
     resamples = max(200, min(RESAMPLES, _MOST_DRAWS // len(clusters)))
-    drawn = [figures(_resampled(clusters, total, rng)) for _ in range(resamples)]
+    places = len(clusters[0][0])
+    shares = [([(at, part) for at, part in enumerate(vector) if part], count) for vector, count in clusters]
+    drawn = [figures(_resampled(shares, places, total, rng)) for _ in range(resamples)]
     return [
         _percentiles([value for value in values if value is not None], confidence)
         for values in zip(*drawn, strict=True)
     ]
 
 
-def _resampled(clusters: Sequence[tuple[Sequence[float], int]], total: int, rng: Random) -> list[float]:
-    sums = [0.0] * len(clusters[0][0])
+def _resampled(
+    shares: Sequence[tuple[Sequence[tuple[int, float]], int]], places: int, total: int, rng: Random
+) -> list[float]:
+    """The sums of one resample; a share is the parts of a vector that are not 0, with their places."""
+    sums = [0.0] * places
     left, mass = total, total
-    for vector, count in clusters:
+    for share, count in shares:
         if not left:
             break
         times = left if count == mass else binomial(left, count / mass, rng)
         left -= times
         mass -= count
         if times:
-            for place, part in enumerate(vector):
+            for place, part in share:
                 sums[place] += times * part
     return sums
 
