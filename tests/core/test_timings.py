@@ -6,8 +6,7 @@ import pytest
 
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import Limit, parse_gates, parse_limits
-from toolcert.core.statistics.quantiles import Quantiles
-from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
+from toolcert.core.statistics.quantiles import Percentiles, Quantiles, Timings, add_speed
 
 TIMES = Quantiles(number / 100 for number in range(1, 101))
 TIMED = Timings(call=Percentiles.of(TIMES), tokens_per_second=Percentiles.of(TIMES, speed=True))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from toolcert.core.errors import UsageError
 from toolcert.core.findings import FindingKind, Severity
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.timings import Timings
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import Value

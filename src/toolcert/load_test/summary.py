@@ -14,8 +14,8 @@ from toolcert.core.exchanges import Exchange
 from toolcert.core.findings import Severity
 from toolcert.core.records import Manifest, Record
 from toolcert.core.statistics.p_values import binomial_tail, fisher_tail, p_words, rank_sum
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.timings import Timings
 from toolcert.core.text.excerpt import excerpt
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value

@@ -8,7 +8,7 @@ from pathlib import Path
 from toolcert.core.errors import InputError
 from toolcert.core.findings import Severity
 from toolcert.core.records import Manifest
-from toolcert.core.statistics.timings import Timings
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.values import Value
 from toolcert.load_test.summary import LoadSummary, summarise_load
 from toolcert.probes.summary.scorecard import ModelSummary, ProbeSummary

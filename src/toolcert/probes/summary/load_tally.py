@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.findings import INTERNAL
 from toolcert.core.records import LoadFacts, LoadPhase, Record
-from toolcert.core.statistics.quantiles import LARGEST, Quantiles
+from toolcert.core.statistics.quantiles import LARGEST, Percentiles, Quantiles, Timings, add_speed
 from toolcert.core.statistics.rates import Rate
 from toolcert.core.statistics.sequential import PairedTest
-from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
 from toolcert.core.verdict import CappingFinding
 from toolcert.diagnose import kind_of
 from toolcert.probes.summary.scorecard import Example, FindingCount, UnderLoad

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from toolcert.core.cases import SkipKind
 from toolcert.core.findings import Severity
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.statistics.rates import PROBE_THRESHOLD, Certainty, Rate
-from toolcert.core.statistics.timings import Timings
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import CappingFinding, Verdict, Word

@@ -11,8 +11,7 @@ import msgspec
 
 from toolcert.core.findings import Severity
 from toolcert.core.records import Manifest, ProbeFacts, Record
-from toolcert.core.statistics.quantiles import Quantiles
-from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
+from toolcert.core.statistics.quantiles import Percentiles, Quantiles, Timings, add_speed
 from toolcert.core.targets import ModelInfo
 from toolcert.core.verdict import Verdict, Word, worst
 from toolcert.diagnose import kind_of

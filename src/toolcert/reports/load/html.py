@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from toolcert.core.statistics.p_values import p_words
-from toolcert.core.statistics.timings import Percentiles
+from toolcert.core.statistics.quantiles import Percentiles
 from toolcert.core.values import Value
 from toolcert.diagnose import kind_of
 from toolcert.load_test.summary import (

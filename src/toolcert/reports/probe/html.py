@@ -12,8 +12,8 @@ import msgspec
 from markupsafe import Markup
 
 from toolcert.core.findings import Severity
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.core.verdict import Word
 from toolcert.diagnose import kind_of

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import PurePath
 
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.reports.display_text import MOST_MARKS, count, duration, mark_text, percent, plural, shorten, visible
 from toolcert.reports.formats import NOTHING, Extras

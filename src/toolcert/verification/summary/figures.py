@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolcert.core.findings import Severity
 from toolcert.core.records import Dataset
+from toolcert.core.statistics.quantiles import Timings
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.timings import Timings
 from toolcert.core.values import Value
 from toolcert.core.verdict import Verdict, Word
 from toolcert.runs.marks import MarkLine

@@ -12,9 +12,8 @@ from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.events import CaseFinished, Event
 from toolcert.core.findings import DATASET, EXAMPLES, INTERNAL, LOST_CALLS, Finding, Severity
 from toolcert.core.records import Manifest, Record, RowFacts
-from toolcert.core.statistics.quantiles import Quantiles
+from toolcert.core.statistics.quantiles import Percentiles, Quantiles, Timings, add_speed
 from toolcert.core.statistics.rates import Rate
-from toolcert.core.statistics.timings import Percentiles, Timings, add_speed
 from toolcert.core.text.excerpt import with_stop
 from toolcert.core.verdict import VERIFY_THRESHOLD
 from toolcert.diagnose import kind_of
