@@ -34,7 +34,7 @@ from toolcert.runs.reader import RunReader, is_run, read_manifest, settled
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.settings.keyword_options import KeywordOptions
-from toolcert.settings.options.load import LEVEL, PAIRS
+from toolcert.settings.options.probe import LOAD_LEVEL, LOAD_PAIRS
 from toolcert.version import __version__
 
 
@@ -43,8 +43,8 @@ class LoadOptions(KeywordOptions):
 
     model: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    at_load: int = LEVEL
-    pairs: int = PAIRS
+    at_load: int = LOAD_LEVEL
+    pairs: int = LOAD_PAIRS
     for_: float | None = None
     bisect: bool = True
     threshold: float = PROBE_THRESHOLD

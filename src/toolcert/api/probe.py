@@ -41,7 +41,7 @@ from toolcert.runs.reader import RunReader, is_run, read_manifest, settled
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import RunWriter, hold
 from toolcert.settings.keyword_options import KeywordOptions
-from toolcert.settings.options.load import PAIRS
+from toolcert.settings.options.probe import LOAD_PAIRS
 from toolcert.version import __version__
 
 
@@ -64,7 +64,7 @@ class ProbeOptions(KeywordOptions):
     max_requests: int | None = None
     at_load: int | None = None
     """Ask each model that works the same questions alone and this many at a time."""
-    pairs: int = PAIRS
+    pairs: int = LOAD_PAIRS
     shard: str | None = None
     """As in `2/8`: only this share of the models."""
     known: str | None = None

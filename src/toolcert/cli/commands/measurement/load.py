@@ -14,8 +14,8 @@ from toolcert.reports.display_text import duration, plural
 from toolcert.settings import Settings
 from toolcert.settings.options import names
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
-from toolcert.settings.options.load import LEVEL, LOAD
 from toolcert.settings.options.output import OUTPUT
+from toolcert.settings.options.probe import LOAD, LOAD_LEVEL
 
 if TYPE_CHECKING:
     from toolcert.api.endpoint import Endpoint
@@ -91,7 +91,7 @@ def load_options(settings: Settings) -> LoadOptions:
     report_options.check_reports(settings, "load")
     run_console.check_gates(settings)
     named = {name: getattr(settings, name) for name in LoadOptions.__struct_fields__ if name in settings}
-    return LoadOptions(**named | {"at_load": settings.at_load or LEVEL})
+    return LoadOptions(**named | {"at_load": settings.at_load or LOAD_LEVEL})
 
 
 def _print_plan(endpoint: Endpoint, options: LoadOptions) -> None:

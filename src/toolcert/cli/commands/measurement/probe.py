@@ -14,9 +14,8 @@ from toolcert.reports.display_text import plural
 from toolcert.settings import Settings
 from toolcert.settings.options import names
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
-from toolcert.settings.options.load import LOAD
 from toolcert.settings.options.output import OUTPUT
-from toolcert.settings.options.probe import PROBE
+from toolcert.settings.options.probe import LOAD, PROBE
 
 
 @click.command(cls=SettingsCommand)
