@@ -9,10 +9,9 @@ from toolcert.settings.option import Option
 from toolcert.settings.options.compare import COMPARE
 from toolcert.settings.options.endpoint import CONNECTION, REQUESTS
 from toolcert.settings.options.history import HISTORY
-from toolcert.settings.options.output import MARKS, OUTPUT, SHARDS
+from toolcert.settings.options.output import MARKS, OUTPUT, SHARDS, VIEW
 from toolcert.settings.options.probe import LOAD, PROBE
 from toolcert.settings.options.verify import VERIFY
-from toolcert.settings.options.view import VIEW
 
 
 def _table(*groups: tuple[Option, ...]) -> dict[str, Option]:

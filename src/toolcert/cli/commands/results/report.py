@@ -15,8 +15,7 @@ from toolcert.cli.support.exit import echo, warn
 from toolcert.core.errors import ExitCode, OutputError
 from toolcert.settings import Settings
 from toolcert.settings.options import names
-from toolcert.settings.options.output import REPORTS
-from toolcert.settings.options.view import SERVE
+from toolcert.settings.options.output import REPORTS, SERVE
 
 if TYPE_CHECKING:
     from toolcert.api.report import LoadedRun
