@@ -1,13 +1,15 @@
-"""The base class of adapters, the chat template of raw completions, and helpers that read calls from text."""
+"""The base class of adapters with the chat template of raw completions, and the adapter for any model."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
 
 from toolcert.core.errors import ConfigurationError, MissingExtraError, install_line
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 
 
@@ -118,3 +120,17 @@ class ModelAdapter:
         if self._tokenizer is None:
             self._tokenizer = load_tokenizer(self.tokenizer_model)
         return self._tokenizer
+
+
+_HERMES = lazy_pattern(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+
+
+class GenericAdapter(ModelAdapter):
+    """Changes nothing; in raw completions it knows the widespread `<tool_call>` form."""
+
+    def extract_tool_calls_from_text(self, text: str) -> list[JsonObject] | None:
+        calls = [call_from_json(place, found) for place, found in enumerate(_HERMES.findall(text))]
+        return calls or None
+
+    def text_before_calls(self, text: str) -> str:
+        return text.partition("<tool_call>")[0]

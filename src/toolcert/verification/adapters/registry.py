@@ -13,8 +13,7 @@ from toolcert.core.errors import ConfigurationError, UsageError
 from toolcert.core.text.spelling import did_you_mean
 from toolcert.core.values import JsonObject
 from toolcert.settings.packages import offers_entry_points
-from toolcert.verification.adapters.base import ModelAdapter
-from toolcert.verification.adapters.generic import GenericAdapter
+from toolcert.verification.adapters.base import GenericAdapter, ModelAdapter
 from toolcert.verification.adapters.kimi import KimiAdapter
 
 ENTRY_POINTS = "toolcert.adapters"
