@@ -9,7 +9,7 @@ import pytest
 
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.requests import Request
-from toolcert.endpoints.dialects.adaptation import refused_parameter, without_parameter
+from toolcert.endpoints.dialects.base import refused_parameter, without_parameter
 from toolcert.endpoints.dialects.error_answer import LONGEST, kind_of_error, read_error_text
 
 

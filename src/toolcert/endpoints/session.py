@@ -15,8 +15,7 @@ from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttem
 from toolcert.core.requests import Request
 from toolcert.core.targets import ModelInfo
 from toolcert.core.text.number_text import count
-from toolcert.endpoints.dialects.adaptation import without_parameter
-from toolcert.endpoints.dialects.base import Dialect
+from toolcert.endpoints.dialects.base import Dialect, without_parameter
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse, broken_off
 from toolcert.http.limiter import AdaptiveLimiter
 from toolcert.http.retry import RetryingClient, RetryPolicy, is_overload, parse_retry_after

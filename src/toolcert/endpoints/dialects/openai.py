@@ -16,8 +16,7 @@ from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.text.json_text import BYTE_ORDER_MARK
 from toolcert.core.values import JsonObject
 from toolcert.endpoints.api_url import api_roots, request_url, under
-from toolcert.endpoints.dialects.adaptation import refused_parameter, without_parameter
-from toolcert.endpoints.dialects.base import Adapted
+from toolcert.endpoints.dialects.base import Adapted, refused_parameter, without_parameter
 from toolcert.endpoints.dialects.error_answer import ErrorText, cause_of_error, kind_of_error, read_error_text
 from toolcert.endpoints.dialects.model_list import (
     declared_tools,
