@@ -27,7 +27,7 @@ from toolcert.reports.display_text import (
 from toolcert.verification.dataset.inspection import DatasetReport
 from toolcert.verification.run.job import DryRun
 from toolcert.verification.summary.figures import FindingLine, SliceLine, Times, VerifySummary
-from toolcert.verification.summary.headline import interval, target_text
+from toolcert.verification.summary.run_verdict import interval, target_text
 
 if TYPE_CHECKING:
     from toolcert.verification.rejudgement import Difference

@@ -13,7 +13,7 @@ from toolcert.reports.markdown import code, document, escape, prose, short, tabl
 from toolcert.reports.verify.rows import every_row
 from toolcert.runs.marks import MarkBook
 from toolcert.verification.summary.figures import FindingLine, VerifySummary
-from toolcert.verification.summary.headline import target_text
+from toolcert.verification.summary.run_verdict import target_text
 
 COLUMNS = (
     "row",

@@ -32,8 +32,7 @@ from toolcert.verification.summary.figures import (
     UnsoundRows,
     VerifySummary,
 )
-from toolcert.verification.summary.headline import next_lines
-from toolcert.verification.summary.run_verdict import run_verdict
+from toolcert.verification.summary.run_verdict import next_lines, run_verdict
 
 _EMPTY = "args.empty"
 """A warning where the call is valid anyway, because nothing is required."""
