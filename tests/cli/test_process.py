@@ -31,7 +31,7 @@ def manifest_of(folder: Path) -> dict[str, object]:
     return manifest
 
 
-@pytest.mark.sampled
+@pytest.mark.heavy  # Ctrl-C is tried among the fast ones, in test_verify.py
 @pytest.mark.parametrize("ending", [signal.SIGHUP, signal.SIGTERM])
 def test_a_run_that_is_told_to_end_ends_as_after_ctrl_c(tmp_path: Path, ending: signal.Signals) -> None:
     write_rows(tmp_path / "d.jsonl", [row(n) for n in range(500)])

@@ -58,6 +58,7 @@ def test_wrong_use_is_one_line_and_exit_2(arguments: tuple[str, ...], said: str)
     assert said in output
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="ended by a signal")
 def test_it_serves_until_it_is_ended() -> None:
     with serving("--model", "faithful", "--key-env", "SIM_KEY", SIM_KEY="sk-sim-1") as (url, process):

@@ -48,6 +48,7 @@ async def test_faults_at_random_are_told_as_transport_only_with_many_seeds() -> 
     assert [case for seed in range(3, 21) for case in await convicted(seed)] == []
 
 
+@pytest.mark.heavy
 async def test_a_refusal_at_random_does_not_cost_the_measurement() -> None:
     """The repeated request is answered, and its answer is judged."""
     probed = await probed_with_bad_luck(1, "faithful", ("400",))
