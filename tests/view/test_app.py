@@ -278,7 +278,7 @@ def test_a_log_that_cannot_be_summed_up_costs_its_own_run_alone(
     shutil.copytree(small_run, tmp_path / "runs" / "good")
     client = Client(viewed(tmp_path / "runs")).let_in()
     assert read(client)["card"]["headline"]
-    told = client.ask("/api/runs/bad00001").json
+    told = read(client, "/api/runs/bad00001")
     assert told["index"]["cases"] == 120
     assert told["headline"]
     assert client.ask("/api/runs/bad00001/case?key=row-3").status == 200
