@@ -18,7 +18,7 @@ PATTERNS = frozenset({"search", "match", "fullmatch"})
 FOREIGN = {
     "toolcert/cli/support/click_options.py": "click's message",
     "toolcert/core/errors.py": "the full stop before a remedy",
-    "toolcert/endpoints/dialects/adaptation.py": "the server's message",
+    "toolcert/endpoints/dialects/base.py": "the server's message",
     "toolcert/endpoints/dialects/error_answer.py": "the server's message",
     "toolcert/endpoints/dialects/litellm.py": "the server's message",
     "toolcert/probes/follow_up.py": "the server's message",

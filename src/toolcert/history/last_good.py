@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -119,6 +120,7 @@ def passes_if_unchanged(tables: Iterable[tuple[Rate, Rate]]) -> list[float]:
     return distribution
 
 
+@lru_cache(maxsize=4096)  # probes are tried a few times each, so that few tables occur, each of them thousands of times
 def _draws(passes: int, tries: int, drawn: int) -> list[float]:
     """The hypergeometric distribution: passes among `drawn` of all tries."""
     whole = math.comb(tries, drawn)
