@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from support.rows import TIME, WEATHER, row, write_rows
+from toolcert.core.requests import tool
+from toolcert.verification.dataset.inspection import inspect
 from toolcert.verification.dataset.lines import Dataset, Line
 from toolcert.verification.dataset.source import Source
 
@@ -83,6 +85,15 @@ def test_rows_with_the_same_tools_share_them(tmp_path: Path) -> None:
     assert first.toolset is second.toolset
     assert first.toolset.names == ("get_weather",)
     assert other.toolset.digest != first.toolset.digest
+
+
+def test_what_is_equally_frequent_is_described_in_the_same_order_every_time(tmp_path: Path) -> None:
+    names = [f"tool_{letter}" for letter in "qwertyuiopasdfghjkl"]
+    schema = {"minProperties": 1, "maxProperties": 9, "default": {}, "examples": [], "not": {"const": 1}}
+    offered = [tool(name, "A tool.", schema) for name in names]
+    report = inspect(Dataset(Source(write_rows(tmp_path / "data.jsonl", [row(tools=offered)]))))
+    assert list(report.tool_names) == sorted(names)
+    assert list(report.schema_features) == ["const", "default", "examples", "maxProperties", "minProperties", "not"]
 
 
 def test_reading_a_row_twice_gives_equal_and_unchanged_bodies(tmp_path: Path) -> None:

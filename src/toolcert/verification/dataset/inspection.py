@@ -173,7 +173,7 @@ class Inspector:
         self.counts["rows"] += 1
         self.counts["streamed"] += body.get("stream") is True
         self.counts["expecting"] += line.notes.expected is not None
-        self.words["names"].update(set(line.toolset.names))
+        self.words["names"].update(sorted(set(line.toolset.names)))
         self.words["turns"][str(sum(_is_user(message) for message in body["messages"]))] += 1
         self.words["tools"][str(len(line.toolset.names))] += 1
         self.words["tags"].update(line.notes.tags)
@@ -189,7 +189,7 @@ class Inspector:
             identity = digest(canonical(tool))
             if identity not in self._tools:
                 self._tools.add(identity)
-                self.features.update(schema_features(tool))
+                self.features.update(sorted(schema_features(tool)))
 
     def _describe_size(self, index: int, tokens: int) -> None:
         self.counts["tokens"] += tokens
