@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import ssl
 from collections import Counter
@@ -34,6 +35,16 @@ def pytest_configure(config: pytest.Config) -> None:
     parts.missing("material")  # a folder that is named and not there ends the run before it begins
     if config.option.markexpr == "not heavy" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("brief")
+
+
+_HEAVY_MODULE = re.compile(rb"^pytestmark = .*\bheavy\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Modules whose tests are all heavy need not be imported to leave them out."""
+    if config.option.markexpr != "not heavy" or collection_path.suffix != ".py":
+        return None
+    return True if _HEAVY_MODULE.search(collection_path.read_bytes()) else None
 
 
 @pytest.hookimpl(optionalhook=True)

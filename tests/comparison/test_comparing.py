@@ -70,6 +70,7 @@ def test_where_all_rows_call_there_is_no_kappa_and_no_interval_of_it(tmp_path):
     assert vendor.figure("f1").interval.lower < 1
 
 
+@pytest.mark.heavy
 def test_the_generated_confusion_comes_out(tmp_path):
     """510, 475, 173 and 842 rows in files made for it: precision 0.5178, recall 0.7467, F1 0.6115."""
     cells = [(True, True)] * 510 + [(False, True)] * 475 + [(True, False)] * 173 + [(False, False)] * 842

@@ -127,6 +127,7 @@ def test_repeats_of_a_prompt_widen_the_interval():
     assert together.upper - together.lower == pytest.approx((alone.upper - alone.lower) * 10**0.5, rel=0.15)
 
 
+@pytest.mark.heavy
 def test_the_bootstrap_is_seeded_and_knows_nothing():
     clusters = [((1, 0, 0, 0), 412), ((0, 1, 0, 0), 22), ((0, 0, 1, 0), 39), ((0, 0, 0, 1), 38)]
     first, second = (bootstrap(clusters, all_of(kappa_of), confidence=0.95, seed=7) for _ in range(2))

@@ -142,6 +142,7 @@ def test_figures_apart_for_each_number_of_tools(results):
 
 
 @pytest.mark.needs("material")
+@pytest.mark.heavy
 def test_the_texts_give_the_figures_of_their_facts(material: Path, against_vendor):
     folder = material / "data/vendor-results"
     official, vendor = (

@@ -80,6 +80,7 @@ def test_bogus_index_in_a_plain_answer(index: Any) -> None:
 
 @pytest.mark.parametrize("name", ["tool_{}", "get_weather"])
 @pytest.mark.parametrize("arguments", ['{{"city": "{}"}}', '{{"city": "Tokyo", "n": 1}}'])
+@pytest.mark.heavy
 def test_thousands_of_calls_in_one_answer_are_examined_in_seconds(name: str, arguments: str) -> None:
     calls = [call(name.format(place), arguments.format(place), id=f"call_{place // 2}") for place in range(5000)]
     started = time.process_time()

@@ -52,6 +52,7 @@ def test_only_the_days_asked_for(tmp_path: Path) -> None:
         assert export_jsonl(store, tmp_path / "h.jsonl", since=day_of(2)) == 1
 
 
+@pytest.mark.heavy
 def test_an_empty_history_is_an_empty_table(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     with HistoryStore(str(tmp_path / "h")) as store:

@@ -57,6 +57,7 @@ async def test_a_model_that_did_not_answer_has_one(tmp_path: Path) -> None:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("model", ["stream-cutter", "fault:call.id_duplicate", "fault:args.altered"])
+@pytest.mark.heavy
 async def test_a_day_with_a_reproduced_error_is_partial_and_nowhere_called_good(model: str, tmp_path: Path) -> None:
     """Calls and results are all right; what breaks agents is in other probes, or in findings alone."""
     models = ["faithful", model]

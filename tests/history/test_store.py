@@ -104,6 +104,7 @@ def test_eight_processes_that_add_the_same_runs_at_once_add_each_once(location: 
         assert sum(1 for _ in store.observations()) == 20 * 40
 
 
+@pytest.mark.heavy
 def test_a_kill_in_the_middle_of_an_add_leaves_whole_runs(location: str) -> None:
     writer = subprocess.Popen([sys.executable, "-c", _ADD, location, "w", "5000"], stdout=subprocess.PIPE, text=True)
     assert writer.stdout is not None

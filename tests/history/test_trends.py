@@ -210,6 +210,7 @@ def test_a_constant_series_has_no_p_value_to_speak_of() -> None:
     assert walk_range([1.0] * 50)[2] == 1.0
 
 
+@pytest.mark.heavy
 def test_the_real_history_shows_what_happened(recorded: Path, tmp_path: Path) -> None:
     """mistral-large never used a result, mistral-medium broke for six days in April, llama-3-3-70b sagged in April."""
     with HistoryStore(str(tmp_path / "h")) as store:

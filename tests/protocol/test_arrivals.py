@@ -68,6 +68,7 @@ def test_rounding_does_not_add_up() -> None:
     assert pace.times[-1] == pytest.approx(0.0019 * (EXACT - 1), abs=0.0021)
 
 
+@pytest.mark.heavy
 def test_a_long_stream_is_bounded_and_still_shows_its_pause() -> None:
     """Fifty thousand events, 20 ms apart, with one pause of 9 s: the first are exact, the others to the grain."""
     times = [0.02 * number + (9.0 if number >= 40_000 else 0.0) for number in range(50_000)]

@@ -223,6 +223,7 @@ def test_a_comparison_begins_with_a_sentence_and_what_to_do(comparison: Comparis
     assert not re.search(r"\d", vendor.sentence)
 
 
+@pytest.mark.heavy
 def test_all_rows_that_differ_are_on_the_page(tmp_path: Path) -> None:
     rows = [Row(index=index, question=f"question {index}") for index in range(1, 601)]
     other = [structs.replace(row, arguments='{"word": "z"}') for row in rows]

@@ -77,6 +77,7 @@ async def test_the_documented_scenario_tells_a_model_that_uses_results_from_one_
     assert outcomes == {("faithful", Outcome.PASSED), ("never-reads-results", Outcome.FAILED)}
 
 
+@pytest.mark.heavy
 def test_the_guide_to_python_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     guide = (ROOT / "docs" / "guides" / "python.md").read_text("utf-8")

@@ -50,6 +50,7 @@ def run(suite: Path, *arguments: str, **variables: str) -> subprocess.CompletedP
     return subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.heavy
 def test_a_missing_part_skips_its_tests_and_the_run_ends_by_saying_so(suite: Path) -> None:
     done = run(suite)
     assert done.returncode == 0, done.stdout

@@ -400,6 +400,7 @@ def test_a_forced_call_fits_any_schema(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.needs("material")
+@pytest.mark.heavy
 def test_real_prompts_in_another_script_are_answered_with_valid_calls(material: Path) -> None:
     """Replays 512 Chinese requests: most are called, some answered, arguments fit the schema unless that is broken."""
     import jsonschema_rs

@@ -45,6 +45,7 @@ def timed(started: float) -> float:
     return time.process_time() - started
 
 
+@pytest.mark.heavy
 def test_fifty_thousand_tool_names_in_one_answer_take_seconds() -> None:
     started = time.process_time()
     tally = Tally()
