@@ -48,9 +48,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: many tests wait for a server, a process or a time limit."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One for each processor, and one more for the fast tests: many wait for a server, a process or a time limit.
+
+    Heavy tests look at times, which more of them at once would falsify.
+    """
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + (config.option.markexpr == "not heavy")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -114,7 +114,8 @@ def test_two_percent_crosstalk_from_16_at_a_time_on_is_found_within_500_requests
 
 @pytest.mark.heavy
 def test_the_first_level_that_breaks_is_found(tmp_path: Path) -> None:
-    run = loaded("fault:load.corruption:5/0.5", tmp_path / "run", latency="0.04")
+    # Slow answers overlap also on a busy machine, and a frequent fault is not missed by chance.
+    run = loaded("fault:load.corruption:5/0.9", tmp_path / "run", latency="0.1")
     assert run.summary.search is not None
     assert run.summary.search.sound < 5 <= run.summary.search.broken <= 6
     assert "Calls begin to break between" in " ".join(run.summary.lines)
