@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol, TypeAlias
 
 from toolcert.core.cases import Case
 from toolcert.core.exchanges import Exchange, OnAttempt
@@ -43,7 +43,12 @@ class Unjudged(Exception):  # noqa: N818 - carries the bug that is its cause to 
         self.exchanges = tuple(exchanges)
 
 
+Judge: TypeAlias = Callable[[], Record]
+"""Makes the record of a case that was answered."""
+
+
 class Work(Protocol):
     """How a case is performed. What it remembers between cases only saves requests and weighs chance."""
 
-    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record: ...
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
+        """Ask a case. A judge is called later, when the next requests are on their way."""

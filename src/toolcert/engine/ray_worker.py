@@ -24,8 +24,8 @@ from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import Value
-from toolcert.engine.interfaces import Session, Work
-from toolcert.engine.local import BudgetSpent, performed, unjudged, unmeasured
+from toolcert.engine.interfaces import Judge, Session, Work
+from toolcert.engine.local import BudgetSpent, judged, performed, unjudged, unmeasured
 from toolcert.http.limiter import SharedLimiter, Slot
 from toolcert.http.retry import RetryPolicy
 from toolcert.runs.encoding import encode_record
@@ -290,6 +290,7 @@ class RayWorker:
         self._queue: deque[Case] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._tools: dict[int, list[Any]] = {}
+        self._answered: list[tuple[Case, Judge]] = []
         self._lines: list[bytes] = []
         self._size = 0
         self._attempts: list[tuple[str, Attempt]] = []
@@ -403,9 +404,21 @@ class RayWorker:
             while self._queue and len(self._tasks) <= self._limiter.limit + AHEAD:
                 case = self._queue.popleft()
                 on_attempt = partial(self._attempted, case.key)
-                self._keep(case, await performed(case, self._work, session, on_attempt, self._given.over))
+                answer = await performed(case, self._work, session, on_attempt, self._given.over)
+                if isinstance(answer, Record):
+                    self._keep(case, answer)
+                    continue
+                if not self._answered:
+                    asyncio.get_running_loop().call_soon(self._settle)
+                self._answered.append((case, answer))
         except ToolcertError as error:
             await self._fail(error)
+
+    def _settle(self) -> None:
+        """Judge what was answered."""
+        batch, self._answered = self._answered, []
+        for case, judge in batch:
+            self._keep(case, judged(case, judge))
 
     def _attempted(self, key: str, attempt: Attempt) -> None:
         self._attempts.append((key, attempt))

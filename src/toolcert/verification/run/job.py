@@ -95,11 +95,6 @@ def _reason(fault: Fault) -> NothingMeasuredError:
     return NothingMeasuredError(message)
 
 
-AHEAD = 1
-"""Workers beyond the concurrency of the endpoint: one prepares the next request while an answer is judged. The session
-still limits the number of concurrent requests."""
-
-
 class VerifyRun(Value):
     """A finished verify run."""
 
@@ -277,7 +272,7 @@ class VerifyJob:
             return RayEngine(pool, handlers=handlers, watch=OutageWatch())
         return LocalEngine(
             {self.spec.name: cast("Session", session)},
-            concurrency={self.spec.name: self.spec.concurrency + AHEAD},
+            concurrency={self.spec.name: self.spec.concurrency},
             handlers=handlers,
             max_requests=self.options.max_requests,
             watch=OutageWatch(),

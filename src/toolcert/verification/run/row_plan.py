@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 import msgspec
 
@@ -15,7 +14,7 @@ from toolcert.core.requests import Request, RequestKind
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
-from toolcert.engine.interfaces import Session, Unjudged
+from toolcert.engine.interfaces import Judge, Session, Unjudged
 from toolcert.runs.resume import Earlier
 from toolcert.verification.adapters.base import RenderError
 from toolcert.verification.adapters.registry import load_adapter
@@ -24,6 +23,9 @@ from toolcert.verification.dataset.selection import Selection
 from toolcert.verification.digest import content_hash, digest, row_key, sampling_hash, target_hash
 from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, refuse_row
 from toolcert.verification.verify_options import Shaping, adapter_of, completion_request, prepare
+
+READ_AHEAD = 16
+"""Rows read at a time."""
 
 
 class VerifyWork:
@@ -38,8 +40,8 @@ class VerifyWork:
     def __reduce__(self) -> tuple[object, ...]:
         return _work_elsewhere, (self._shaping,)
 
-    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
-        """The record of one row."""
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
+        """Ask one row."""
         row = Row.of_case(case)
         if case.body is None:
             return refuse_row(row)
@@ -48,8 +50,9 @@ class VerifyWork:
         except RenderError as error:
             return refuse_row(row, finding("dataset.not_rendered", str(error)))
         exchange = await session.ask(request, on_attempt=on_attempt)
-        await asyncio.sleep(0)  # the next request goes out before this answer is judged
-        asked = _as_asked(exchange, request, case.body) if self._raw else exchange
+        return partial(self._record, row, _as_asked(exchange, request, case.body) if self._raw else exchange)
+
+    def _record(self, row: Row, asked: Exchange) -> Record:
         try:
             return self._judge.judge(row, asked)
         except Exception as error:
@@ -129,7 +132,7 @@ class VerifyPlan:
 
     def sources(self) -> Mapping[str, Iterator[Case]]:
         """The rows that are to be asked, for the one endpoint there is."""
-        return {self._spec.name: self.cases()}
+        return {self._spec.name: _read_ahead(self.cases())}
 
     def after(self, record: Record) -> Iterable[Case]:  # noqa: ARG002 - no row waits for another
         """Nothing: rows do not depend on each other."""
@@ -197,6 +200,21 @@ class VerifyPlan:
         if line.notes.expected is not None:
             extra["expected"] = msgspec.to_builtins(line.notes.expected)
         return key, extra
+
+
+def _read_ahead(cases: Iterator[Case]) -> Iterator[Case]:
+    """The cases, read several at a time: that takes less time than one now and then."""
+    ready: list[Case] = []
+    try:
+        for case in cases:
+            ready.append(case)
+            if len(ready) >= READ_AHEAD:
+                yield from ready
+                ready.clear()
+    except Exception:
+        yield from ready  # what stands before the damage in a file is asked
+        raise
+    yield from ready
 
 
 def target_of(spec: EndpointSpec, shaping: Shaping) -> str:
