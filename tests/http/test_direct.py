@@ -21,7 +21,7 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
 from toolcert.http.client import DirectClient
-from toolcert.http.connection import tls_context
+from toolcert.http.connection import Connection, open_connection, tls_context
 from toolcert.http.response import MAX_HEAD, Body, Caps, IncomingResponse
 from toolcert.http.url import parse_address
 
@@ -250,6 +250,28 @@ async def test_the_limit_of_the_whole_attempt_bounds_connecting_too(direct: Dire
     assert time.monotonic() - began < 50
     assert response.fault is not None
     assert response.fault.kind is FaultKind.TIMEOUT
+
+
+@pytest.mark.parametrize("closed_ones", [0, 1])
+async def test_the_address_that_answers_is_taken_and_sends_without_delay(
+    monkeypatch: pytest.MonkeyPatch, closed_ones: int
+) -> None:
+    """A server with one address, and one whose first address refuses."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        places = [*[unused.getsockname()] * closed_ones, listener.getsockname()]
+
+        async def resolve(_: object) -> list[object]:
+            return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place) for place in places]
+
+        monkeypatch.setattr(pool_module._Opening, "_resolve", resolve)
+        connection = await open_connection(parse_address("http://server").origin, None, 50.0)
+        assert isinstance(connection, Connection)
+        assert connection._transport is not None
+        opened = connection._transport.get_extra_info("socket")
+        assert opened.getpeername() == listener.getsockname()
+        assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        connection.abort()
 
 
 @pytest.mark.parametrize(
