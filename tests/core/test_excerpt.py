@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcert.core.text.excerpt import MOST, around, excerpt, shown
+from toolcert.core.text.visible_text import CONTROL
 
 
 def test_short_text_stays_as_it_is() -> None:
@@ -23,6 +26,10 @@ def test_the_middle_is_left_out() -> None:
 @given(st.text(max_size=400))
 def test_nothing_in_an_excerpt_moves_a_cursor(text: str) -> None:
     assert all(character.isprintable() or not _moves(character) for character in excerpt(text))
+
+
+def test_text_that_python_calls_printable_has_nothing_to_write_out() -> None:
+    assert not CONTROL.search("".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1)))))
 
 
 def _moves(character: str) -> bool:

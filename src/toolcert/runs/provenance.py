@@ -40,7 +40,7 @@ def _hide_secrets(argv: Iterable[str]) -> Iterator[str]:
 def _shown(word: str) -> str:
     """A word without the secrets of an address, or of a header whose name says that it carries one."""
     name, colon, value = word.partition(":")
-    if colon and "$" not in value and names_secret(name) and not value.startswith("//"):
+    if colon and "$" not in value and not value.startswith("//") and names_secret(name):
         return f"{name}: {HIDDEN}"
     return without_password(word)
 

@@ -10,6 +10,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Protocol
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -263,7 +264,7 @@ def text_of_path(raw: Any) -> str:
     return os.fspath(raw)
 
 
-_VARIABLE_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_VARIABLE_NAME = lazy_pattern("[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _LONGEST_WORD = 16
 
 

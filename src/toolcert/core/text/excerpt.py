@@ -17,7 +17,8 @@ _NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def excerpt(text: str, most: int = MOST) -> str:
     """`text` with invisible characters written out and its middle left out where it is long."""
-    return CONTROL.sub(_visible, _elided(text, most))
+    kept = _elided(text, most)
+    return kept if kept.isprintable() else CONTROL.sub(_visible, kept)
 
 
 def with_stop(text: str) -> str:

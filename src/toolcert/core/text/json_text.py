@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from toolcert.core.text.lazy_pattern import lazy_pattern
+
 MAX_DEPTH = 200
 """Deeper nesting is refused: below the limit of the schema library (255), far above any real call."""
 
@@ -24,7 +26,7 @@ MAX_DIGITS = 4300
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some servers put before JSON, where it does not belong."""
 _SCANNER = json.JSONDecoder(parse_int=Decimal)
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 class NotJson(ValueError):  # noqa: N818 - a fact about the text, not an error of ours

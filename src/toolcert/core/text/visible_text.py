@@ -22,7 +22,7 @@ _NAMED = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x00": "␀"}
 
 def visible(text: str) -> str:
     """`text` on one line with control, direction and surrogate characters written out."""
-    return CONTROL.sub(_show, text)
+    return text if text.isprintable() else CONTROL.sub(_show, text)
 
 
 def visible_lines(text: str) -> str:
