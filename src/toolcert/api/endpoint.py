@@ -15,7 +15,6 @@ from toolcert.core.errors import NothingMeasuredError, UsageError
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo, Timeouts
 from toolcert.endpoints.api_url import endpoint_name
-from toolcert.endpoints.model_selection import Patterns
 from toolcert.runs.provenance import new_run_id, run_folder
 from toolcert.settings.credentials import clean_key
 from toolcert.settings.keyword_options import check_keyword
@@ -188,6 +187,8 @@ def _inside_a_loop() -> bool:
 
 async def models_async(endpoint: Endpoint | str) -> list[ModelInfo]:
     """The models that an endpoint lists, of those that its `model` and `exclude` choose."""
+    from toolcert.endpoints.model_selection import Patterns
+
     given = as_endpoint(endpoint)
     wanted, unwanted = Patterns(given.model), Patterns(given.exclude)
     async with open_sessions([given]) as sessions:
