@@ -111,6 +111,45 @@ def test_both_judges_agree_on_valid_and_invalid(schema, value):
     assert judgement.ok is (not reference(schema, value))
 
 
+FLAWS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": VALUES,
+        "required": VALUES,
+        "minimum": VALUES | st.sampled_from([10**30, 1e308]),
+        "multipleOf": VALUES | st.sampled_from([1e-320, 10**30]),
+        "maxLength": VALUES | st.sampled_from([2.0, 2**64, 1e30]),
+        "items": VALUES,
+        "enum": VALUES,
+        "dependencies": VALUES,
+        "definitions": VALUES,
+        "format": VALUES,
+        "pattern": st.sampled_from(["(", "a{,3}"]),
+        "$schema": st.sampled_from(["no draft", "http://json-schema.org/draft-07/schema#"]),
+        "$id": st.sampled_from(["here", "%"]),
+    },
+)
+
+
+@settings(max_examples=examples(120), deadline=None)
+@example(leaf={"type": "object"}, flaw={"pattern": "("})
+@example(leaf={"type": "object"}, flaw={"required": "a"})
+@given(leaf=LEAVES, flaw=FLAWS)
+def test_a_schema_has_a_fault_exactly_if_it_does_not_compile(leaf, flaw):
+    """Most schemas are not compiled to find out."""
+    schema = {"properties": {"a": {**leaf, **flaw}, "b": {"type": "string"}}}
+    compiled = SchemaJudge().compile(schema)
+    assert SchemaJudge().fault(schema) == ((compiled.bucket, compiled.fault) if compiled.fault else None)
+
+
+def test_a_schema_without_references_and_patterns_is_compiled_only_for_a_call():
+    judge = SchemaJudge()
+    assert judge.fault({"type": "object", "properties": {"a": {"type": "string"}}}) is None
+    assert len(judge) == 0
+    assert judge.fault({"type": "string", "pattern": "^a"}) is None
+    assert len(judge) == 1
+
+
 LEAF_KEYWORDS = {
     *("type", "enum", "const", "minimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "required"),

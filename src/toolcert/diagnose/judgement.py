@@ -229,8 +229,8 @@ SCHEMA_FINDINGS = {Bucket.BAD_SCHEMA: "dataset.bad_schema", Bucket.TOO_COMPLEX: 
 
 def schema_fault(parameters: Any) -> tuple[str, str] | None:
     """The finding about a tool's schema that cannot be used, and why; None where it can."""
-    validator = _judge.compile(parameters)
-    return (SCHEMA_FINDINGS[validator.bucket], validator.fault) if validator.fault else None
+    fault = _judge.fault(parameters)
+    return None if fault is None else (SCHEMA_FINDINGS[fault[0]], fault[1])
 
 
 def offered_tools(request: Request) -> dict[str, Any]:

@@ -152,6 +152,8 @@ _LARGEST_PATTERN = 1 << 20
 """Bytes of a compiled pattern: a repeat within a repeat can need gigabytes and minutes."""
 _LARGEST_PATTERNS = 1 << 28
 """The same for all patterns of a schema together."""
+_LONGEST_PLAIN = 100_000
+"""Bytes of a schema that takes few steps, because no part of it is gone through twice."""
 _PATTERN_REFUSED = lazy_pattern(r'"(.*)" is not a "regex"', re.DOTALL)
 
 
@@ -334,8 +336,33 @@ class SchemaJudge:
             self._validators.move_to_end(key)
         return validator
 
+    def fault(self, parameters: Any) -> tuple[Bucket, str] | None:
+        """Why a schema cannot be used, if it cannot; one that surely can is compiled only when a call needs it."""
+        if _is_surely_sound(parameters):
+            return None
+        validator = self.compile(parameters)
+        return (validator.bucket, validator.fault) if validator.fault else None
+
     def __len__(self) -> int:
         return len(self._validators)
+
+
+_SIGNS_OF_MORE = (b'"$', b"attern", b'"unevaluated')
+"""Schemas with references, patterns or a draft of their own can be valid and still not compile, or take too long."""
+
+
+def _is_surely_sound(parameters: Any) -> bool:
+    """Whether the meta-schema alone shows that a schema can be used: that takes a fifth of the time of compiling."""
+    if not isinstance(parameters, dict):
+        return False
+    from jsonschema_rs import meta
+
+    try:
+        text = msgspec.json.encode(parameters)
+        plain = len(text) <= _LONGEST_PLAIN and not any(sign in text for sign in _SIGNS_OF_MORE)
+        return plain and not nested_deeper_than(MAX_DEPTH, text) and meta.is_valid(parameters)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _too_deep(text: bytes) -> Validator | None:
