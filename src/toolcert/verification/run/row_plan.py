@@ -50,7 +50,10 @@ class VerifyWork:
         except RenderError as error:
             return refuse_row(row, finding("dataset.not_rendered", str(error)))
         exchange = await session.ask(request, on_attempt=on_attempt)
-        return partial(self._record, row, _as_asked(exchange, request, case.body) if self._raw else exchange)
+        asked = _as_asked(exchange, request, case.body) if self._raw else exchange
+        if asked.fault is not None:
+            return self._record(row, asked)  # at once: it may be a reason to send nothing more
+        return partial(self._record, row, asked)
 
     def _record(self, row: Row, asked: Exchange) -> Record:
         try:
