@@ -27,11 +27,13 @@ def examine(
     if exchange.fault is not None or reply is None:
         fault = transport_finding(exchange)
         return () if fault is None else (fault,)
-    found = list(_noticed_by_reader(reply))
+    found = list(_noticed_by_reader(reply)) if reply.irregularities else []
     if reply.readable:
         judged = judge_calls(exchange.request, reply) if calls is None else calls
         view = View(request=exchange.request, exchange=exchange, reply=reply, calls=judged)
-        found.extend(_noticed_by_checks(view))
+        for kind, function in checks_for(view):
+            for seen in function(view):
+                found.append(finding(seen.code or kind.code, seen.text, call=seen.call, severity=seen.severity))
     return in_order(found) if found else ()
 
 
@@ -48,12 +50,6 @@ def _noticed_by_reader(reply: Reply) -> Iterator[Finding]:
         if reply.readable or irregularity.code == "envelope.not_openai":
             severity = Severity.NOTE if (irregularity.code, irregularity.rule) in _HARMLESS else None
             yield finding(irregularity.code, irregularity.evidence, severity=severity)
-
-
-def _noticed_by_checks(view: View) -> Iterator[Finding]:
-    for kind, function in checks_for(view):
-        for evidence in function(view):
-            yield finding(evidence.code or kind.code, evidence.text, call=evidence.call, severity=evidence.severity)
 
 
 def _rank(finding: Finding, severities: dict[str, Severity]) -> tuple[int, str, bool, str, int, int]:

@@ -47,12 +47,19 @@ def messages(request: Request) -> list[dict[str, Any]]:
 
 def last_question(request: Request) -> str:
     """The text of the user's last message."""
-    for message in reversed(messages(request)):
-        if message.get("role") == "user":
-            parts: list[str] = []
-            _collect(message.get("content"), parts)
-            return "\n".join(parts)
+    listed = request.body.get("messages")
+    for message in reversed(listed) if isinstance(listed, list) else ():
+        if isinstance(message, dict) and message.get("role") == "user":
+            content = message.get("content")
+            return content if isinstance(content, str) else _joined(content)
     return ""
+
+
+def _joined(value: Any) -> str:
+    """All text in a value."""
+    parts: list[str] = []
+    _collect(value, parts)
+    return "\n".join(parts)
 
 
 def instructions(request: Request) -> str:

@@ -241,14 +241,19 @@ class LocalEngine:
         *,
         concurrency: Mapping[str, int],
         handlers: Sequence[Handler] = (),
+        recorders: Sequence[Handler] = (),
         max_requests: int | None = None,
         watch: OutageWatch | None = None,
     ) -> None:
-        """With a `watch`, the remaining cases of an endpoint that no longer answers are skipped."""
+        """`recorders` come before the handlers, and need not be told that a case is begun or an attempt made.
+
+        With a `watch`, the remaining cases of an endpoint that no longer answers are skipped.
+        """
         self._budget = Budget(max_requests)
         self._sessions = sessions if max_requests is None else self._budgeted(sessions)
         self._concurrency = concurrency
         self._handlers = handlers
+        self._all_handlers = (*recorders, *handlers)
         self._watch = watch
         self._bugs = BugWatch()
         self._perform: Perform = performed
@@ -298,7 +303,7 @@ class LocalEngine:
     async def _worker(self, endpoint: str, plan: Plan, work: Work, queue: CaseQueue) -> None:
         session = self._sessions[endpoint]
         while (case := await queue.take(endpoint)) is not None:
-            self._emit(CaseStarted(case=case))
+            self._tell(CaseStarted(case=case))
             if skip := self._skip(case):
                 # Without this pause the rest of a long plan would be skipped at once, and Ctrl-C would not be noticed.
                 await asyncio.sleep(0)
@@ -336,7 +341,7 @@ class LocalEngine:
     def _reported(self, finished: list[tuple[Case, Record]]) -> list[Record]:
         """Report finished cases, and return what was reported: a record that cannot be kept is our bug as well."""
         events = [CaseFinished(record=record) for _, record in finished]
-        for number, handler in enumerate(self._handlers, 1):
+        for number, handler in enumerate(self._all_handlers, 1):
             for place, event in enumerate(events):
                 try:
                     handler(event)
@@ -345,12 +350,12 @@ class LocalEngine:
                 except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
                     case, _ = finished[place]
                     events[place] = CaseFinished(record=unjudged(unmeasured(case), error))
-                    for told in self._handlers[:number]:
+                    for told in self._all_handlers[:number]:
                         told(events[place])
         return [event.record for event in events]
 
     def _attempted(self, case: Case, attempt: Attempt) -> None:
-        self._emit(AttemptMade(case=case, attempt=attempt))
+        self._tell(AttemptMade(case=case, attempt=attempt))
 
     def _skip(self, case: Case) -> Skip | None:
         """Why a case is not to be asked at all."""
@@ -364,6 +369,10 @@ class LocalEngine:
         return {name: BudgetedSession(session, self._budget) for name, session in sessions.items()}
 
     def _emit(self, event: Event) -> None:
+        for handler in self._all_handlers:
+            handler(event)
+
+    def _tell(self, event: CaseStarted | AttemptMade) -> None:
         for handler in self._handlers:
             handler(event)
 

@@ -475,12 +475,19 @@ class RayEngine(LocalEngine):
         pool: WorkerPool,
         *,
         handlers: Sequence[Handler] = (),
+        recorders: Sequence[Handler] = (),
         watch: OutageWatch | None = None,
     ) -> None:
         """The budget is the pool's."""
         name, window = pool.spec.name, pool.spec.concurrency + MOST_AHEAD * pool.planned
         sessions = {name: cast("Session", pool)}  # the workers have the sessions
-        super().__init__(sessions, concurrency={name: window}, handlers=(*handlers, self._hear), watch=watch)
+        super().__init__(
+            sessions,
+            concurrency={name: window},
+            handlers=(*handlers, self._hear),
+            recorders=recorders,
+            watch=watch,
+        )
         self._pool, self._budget = pool, pool.budget
         self._perform = lambda case, *_: pool.perform(case)  # the workers have all else that it takes
         pool.attempted, pool.skip = self._attempted, self._skip

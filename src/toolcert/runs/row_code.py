@@ -7,6 +7,7 @@ compare two rows, not to find one.
 from __future__ import annotations
 
 import struct
+from binascii import hexlify
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
@@ -49,17 +50,16 @@ class CodedFacts(NamedTuple):
 
 def row_code(row: RowFacts) -> bytes:
     """The code of a row, as it is written."""
-    tokens = NO_TOKENS if row.prompt_tokens is None else row.prompt_tokens % NO_TOKENS
-    numbers = (
+    code = LAYOUT.pack(
         row.index & _32,
         content_number(row.content),
         payload_number(row.calls),
         names_number(row.names),
-        tokens,
+        NO_TOKENS if row.prompt_tokens is None else row.prompt_tokens % NO_TOKENS,
         sampling_number(row.sampling),
         _flags(row),
     )
-    return LAYOUT.pack(*numbers).hex().encode()
+    return hexlify(code)
 
 
 def content_number(content: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.targets import EndpointSpec
-from toolcert.core.text.json_value import canonical, plain_numbers
+from toolcert.core.text.json_value import canonical, identity
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import JsonObject
 
@@ -23,8 +23,6 @@ SAMPLING_FIELDS = ("temperature", "top_p", "max_tokens", "max_completion_tokens"
 """How it is asked."""
 _HEX = 24
 _CALL_HEX = 16
-_RESPELLED = lazy_pattern(rb"[:,\[]-?\d+(?:\.0[,\]}]|(?:\.\d+)?[eE])")
-"""A whole number as msgspec writes a float. Within a text it says nothing, but costs only time."""
 
 
 def digest(data: bytes) -> str:
@@ -49,7 +47,7 @@ def sampling_hash(body: JsonObject) -> str:
 @lru_cache(maxsize=64)
 def _sampling_digest(settings: bytes) -> str:
     """Cached: nearly all rows of a dataset share a few settings."""
-    return digest(canonical(plain_numbers(msgspec.json.decode(settings))))
+    return digest(identity(msgspec.json.decode(settings)))
 
 
 def target_hash(spec: EndpointSpec, shaping: JsonObject) -> str:
@@ -80,11 +78,7 @@ def given_arguments(arguments: Any) -> Any:
 
 def call_digest(name: Any, arguments: Any) -> str:
     """Digest of one call; 1 and 1.0 are equal, and the order of keys does not matter."""
-    arguments = given_arguments(arguments)
-    data = canonical([name, arguments])
-    if _RESPELLED.search(data):  # other numbers have only one spelling
-        data = canonical([name, plain_numbers(arguments)])
-    return hashlib.sha256(data).hexdigest()[:_CALL_HEX]
+    return hashlib.sha256(identity([name, given_arguments(arguments)])).hexdigest()[:_CALL_HEX]
 
 
 _KIMI = lazy_pattern(r"functions\..+:\d+\Z")

@@ -9,12 +9,12 @@ from functools import lru_cache
 from toolcert.core.exchanges import CallsField
 from toolcert.core.findings import FindingKind, Severity
 from toolcert.core.text.excerpt import shown
-from toolcert.core.text.json_value import canonical, plain_numbers
+from toolcert.core.text.json_value import identity
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare
 from toolcert.diagnose.judgement import CallJudgement, Damage
 from toolcert.diagnose.markup import call_in
-from toolcert.diagnose.request_facts import choice_of, last_question, messages, named_tool
+from toolcert.diagnose.request_facts import choice_of, last_question, named_tool
 
 _KIMI = lazy_pattern(r"kimi|moonshot", re.IGNORECASE)
 _REPETITION = lazy_pattern(
@@ -148,7 +148,7 @@ def mangled_name(view: View) -> Iterator[Evidence]:
             )
 
 
-@check(ID_MISSING, When.CALLED)
+@check(ID_MISSING, When.ODD_CALL)
 def id_missing(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if not isinstance(call.call.id, str) or not call.call.id.strip():
@@ -191,7 +191,7 @@ def duplicate(view: View) -> Iterator[Evidence]:
 def _sameness(call: CallJudgement) -> tuple[str, str | bytes]:
     """Equal for calls of the same tool with the same arguments; as written where they could not be read."""
     arguments = call.judgement.arguments
-    return repr(call.call.name), repr(call.call.arguments) if arguments is None else canonical(plain_numbers(arguments))
+    return repr(call.call.name), repr(call.call.arguments) if arguments is None else identity(arguments)
 
 
 @lru_cache(maxsize=256)  # a run asks few models
@@ -211,7 +211,7 @@ def id_format(view: View) -> Iterator[Evidence]:
                 yield Evidence(text=f"id {shown(call_id, 80)} for {shown(call.call.name, 60)}", call=call.position)
 
 
-@check(TYPE_MISSING, When.CALLED)
+@check(TYPE_MISSING, When.ODD_CALL)
 def type_missing(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         if call.call.type != "function":
@@ -224,7 +224,7 @@ def empty_list(view: View) -> Iterator[Evidence]:
         yield Evidence(text='"tool_calls": []')
 
 
-@check(INDEX_BOGUS, When.CALLED, When.PLAIN)
+@check(INDEX_BOGUS, When.ODD_CALL, When.PLAIN)
 def index_bogus(view: View) -> Iterator[Evidence]:
     for call in view.calls:
         index = call.call.index
@@ -235,9 +235,9 @@ def index_bogus(view: View) -> Iterator[Evidence]:
 def _earlier_ids(view: View) -> set[str]:
     """The ids of calls that the conversation already holds."""
     ids: set[str] = set()
-    for message in messages(view.request):
-        if not (earlier := message.get("tool_calls")):
-            continue
+    listed = view.request.body.get("messages")
+    for message in listed if isinstance(listed, list) else ():
+        earlier = message.get("tool_calls") if isinstance(message, dict) else None
         for call in earlier if isinstance(earlier, list) else ():
             if isinstance(call, dict) and isinstance(call.get("id"), str):
                 ids.add(call["id"])

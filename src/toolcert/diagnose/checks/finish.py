@@ -114,9 +114,9 @@ FILTERED = FindingKind(
 )
 
 
-@check(STOP_WITH_CALLS, When.CALLED, chat_only=True)
+@check(STOP_WITH_CALLS, When.CALLED, When.STOPPED, chat_only=True)
 def stop_with_calls(view: View) -> Iterator[Evidence]:
-    if view.reply.finish_reason == "stop" and not names_a_tool(view.request):
+    if not names_a_tool(view.request):
         yield Evidence(text=f'finish_reason "stop" with {_counted(view)}')
 
 

@@ -89,8 +89,11 @@ def model_differs(view: View) -> Iterator[Evidence]:
     asked, answered = view.request.model, view.reply.model
     if isinstance(answered, str) and answered != asked and asked and answered:
         yield from _swapped(asked, answered, view.exchange.url)
-    provider, allowed = view.reply.provider, _allowed_providers(view.request)
-    if isinstance(provider, str) and provider and allowed and _plain(provider) not in allowed:
+    provider = view.reply.provider
+    if not isinstance(provider, str) or not provider:
+        return
+    allowed = _allowed_providers(view.request)
+    if allowed and _plain(provider) not in allowed:
         yield Evidence(text=f"asked for provider {', '.join(sorted(allowed))}, answered by {shown(provider, 70)}")
 
 

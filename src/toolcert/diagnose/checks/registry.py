@@ -55,6 +55,9 @@ class When(Enum):
     PLAIN = "an answer that was not streamed"
     STEERED = "an answer to a request whose tool_choice is not auto"
     ODD_FINISH = "an answer that ends with neither stop nor tool_calls"
+    STOPPED = "an answer that ends with stop"
+    ODD_CALL = "an answer with a call that lacks an id or a type, or has an index"
+    NO_USAGE = "an answer without token counts"
 
 
 Check: TypeAlias = Callable[[View], Iterable[Evidence]]
@@ -160,6 +163,9 @@ _FORMS = (
     When.PLAIN,
     When.STEERED,
     When.ODD_FINISH,
+    When.STOPPED,
+    When.ODD_CALL,
+    When.NO_USAGE,
 )
 
 
@@ -167,19 +173,27 @@ def checks_for(view: View) -> tuple[tuple[FindingKind, Check], ...]:
     """The checks that look at an answer of this form."""
     _import_all()
     reply, request, calls = view.reply, view.request, view.calls
-    called, streamed = bool(reply.tool_calls), reply.streamed
-    flawed = [call for call in calls if call.buckets]
+    called, streamed, finish = bool(reply.tool_calls), reply.streamed, reply.finish_reason
+    flawed = odd = False
+    for judged in calls:
+        call = judged.call
+        flawed = flawed or bool(judged.buckets)
+        named = isinstance(call.id, str) and call.id and not call.id.isspace()
+        odd = odd or not named or call.type != "function" or call.index is not None
     holds = (
         called,
         not called,
         len(calls) > 1,
-        bool(flawed),
+        flawed,
         bool(reply.content),
         bool(reply.reasoning),
         streamed,
         not streamed,
         request.body.get("tool_choice", "auto") != "auto",
-        reply.finish_reason not in ("stop", "tool_calls"),
+        finish not in ("stop", "tool_calls"),
+        finish == "stop",
+        odd,
+        reply.usage is None,
     )
     return _checks_for(holds, request.kind)
 

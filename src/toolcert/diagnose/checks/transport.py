@@ -218,10 +218,10 @@ USAGE_MISSING = FindingKind(
 )
 
 
-@check(USAGE_MISSING, When.PLAIN)
+@check(USAGE_MISSING, When.PLAIN, When.NO_USAGE)
 def usage_missing(view: View) -> Iterator[Evidence]:
     exchange = view.exchange
-    if view.reply.usage is None and exchange.attempts and not exchange.from_file:
+    if exchange.attempts and not exchange.from_file:
         yield Evidence(text="no usage in the answer")
 
 

@@ -225,7 +225,8 @@ class VerifyJob:
             tally, after = Tally(marks_of(folder, self._known)), Aftermath(earlier)
             with closing(self._log(folder, lock)) as log:
                 conclude = self._conclude(log, earlier, tally, after)
-                finished = await self._ask(session, plan, log, [conclude, log, tally, after, GiveUpEarly(), *handlers])
+                recorders = (conclude, log, tally, after, GiveUpEarly())
+                finished = await self._ask(self._engine(session, handlers, recorders), plan, log)
             result = self._result(log, finished, summary_of(tally, log.writer.manifest), earlier, after)
             pool = self._pool(session)
             told = () if pool is None else pool.notices()
@@ -244,10 +245,7 @@ class VerifyJob:
 
         return VerifyLog(folder, open_writer, fresh=self.fresh)
 
-    async def _ask(
-        self, session: Session | WorkerPool, plan: VerifyPlan, log: VerifyLog, handlers: Sequence[Handler]
-    ) -> RunFinished:
-        engine = self._engine(session, handlers)
+    async def _ask(self, engine: LocalEngine, plan: VerifyPlan, log: VerifyLog) -> RunFinished:
         # Of the whole dataset all rows of the log, those included that have left it since.
         resumed = len(plan.earlier) if self.selection.everything else plan.earlier.settled_met
         resumed = resumed if plan.total is None else min(resumed, plan.total)
@@ -264,16 +262,19 @@ class VerifyJob:
         """The workers elsewhere that ask the rows; None where this process asks them."""
         return cast("WorkerPool", session) if self.options.engine == "ray" else None
 
-    def _engine(self, session: Session | WorkerPool, handlers: Sequence[Handler]) -> LocalEngine:
+    def _engine(
+        self, session: Session | WorkerPool, handlers: Sequence[Handler], recorders: Sequence[Handler]
+    ) -> LocalEngine:
         pool = self._pool(session)
         if pool is not None:
             from toolcert.engine.ray_engine import RayEngine
 
-            return RayEngine(pool, handlers=handlers, watch=OutageWatch())
+            return RayEngine(pool, handlers=handlers, recorders=recorders, watch=OutageWatch())
         return LocalEngine(
             {self.spec.name: cast("Session", session)},
             concurrency={self.spec.name: self.spec.concurrency},
             handlers=handlers,
+            recorders=recorders,
             max_requests=self.options.max_requests,
             watch=OutageWatch(),
         )

@@ -233,8 +233,8 @@ def _verdict(findings: Iterable[Finding], missed: str) -> tuple[Outcome, str]:
 def _facts(
     row: Row, exchange: Exchange, reply: Reply, calls: tuple[CallJudgement, ...], met: ExpectationCheck
 ) -> RowFacts:
-    usage = reply.usage or {}
-    timing = exchange.attempts[-1].timing if exchange.attempts else None
+    usage, request, attempts = reply.usage or {}, exchange.request, exchange.attempts
+    timing = attempts[-1].timing if attempts else None
     return RowFacts(
         index=row.index,
         content=row.content,
@@ -247,7 +247,7 @@ def _facts(
         verdicts=tuple([call.valid for call in calls]),
         wanted=met.wanted,
         correct=met.correct,
-        buckets=tuple([bucket for call in calls for bucket in call.buckets]),
+        buckets=calls[0].buckets if len(calls) == 1 else tuple([one for call in calls for one in call.buckets]),
         prompt_tokens=_whole(usage.get("prompt_tokens")),
         completion_tokens=_whole(usage.get("completion_tokens")),
         fingerprint=_text(reply.system_fingerprint),
@@ -256,12 +256,12 @@ def _facts(
         text_beside_call=bool(calls and reply.content),
         seconds=None if timing is None else timing.last_byte,
         first_token=None if timing is None else timing.first_token,
-        attempts=max(1, len(exchange.attempts)),
-        tools=len(exchange.request.tools),
-        offered=_offered(row, exchange.request),
-        turns=_turns(exchange.request),
+        attempts=len(attempts) or 1,
+        tools=len(request.tools),
+        offered=_offered(row, request) if row.offered is None else row.offered,
+        turns=_turns(request),
         # A stream that another program put together was a stream; so was one that came as something unreadable.
-        streamed=reply.streamed or (exchange.request.stream and (exchange.from_file or not reply.readable)),
+        streamed=reply.streamed or (request.stream and (exchange.from_file or not reply.readable)),
         tags=row.tags,
         id=row.id,
     )
