@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Protocol, TypeAlias
 
 from toolcert.core.cases import Case
@@ -43,12 +43,12 @@ class Unjudged(Exception):  # noqa: N818 - carries the bug that is its cause to 
         self.exchanges = tuple(exchanges)
 
 
-Judge: TypeAlias = Callable[[], Record]
-"""Makes the record of a case that was answered."""
+Judge: TypeAlias = Generator[None, None, Record]
+"""Makes the record of a case that was answered, in steps: many judges do the same step in turn, which is faster."""
 
 
 class Work(Protocol):
     """How a case is performed. What it remembers between cases only saves requests and weighs chance."""
 
     async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
-        """Ask a case. A judge is called later, when the next requests are on their way."""
+        """Ask a case. A judge goes to work later, when the next requests are on their way."""

@@ -324,7 +324,7 @@ class LocalEngine:
         try:
             for start in range(0, len(answered), BATCH):
                 batch = answered[start : start + BATCH]
-                self._finish([(case, judged(case, judge)) for case, judge in batch], plan, queue)
+                self._finish(judged(batch), plan, queue)
         except BaseException as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
             self._failure = error
             self._cancel()
@@ -403,14 +403,24 @@ async def performed(case: Case, work: Work, session: Session, on_attempt: OnAtte
         return _failed_on(case, error)
 
 
-def judged(case: Case, judge: Judge) -> Record:
-    """The record of a case that was answered, whatever becomes of it."""
-    try:
-        return judge()
-    except ToolcertError:
-        raise
-    except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
-        return _failed_on(case, error)
+def judged(answered: Sequence[tuple[Case, Judge]]) -> list[tuple[Case, Record]]:
+    """The records of cases that were answered, whatever becomes of them; each step is done for all in turn."""
+    records: list[tuple[Case, Record]] = []
+    while answered:
+        unfinished = []
+        for case, judge in answered:
+            try:
+                next(judge)
+            except StopIteration as finished:
+                records.append((case, finished.value))
+            except ToolcertError:
+                raise
+            except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
+                records.append((case, _failed_on(case, error)))
+            else:
+                unfinished.append((case, judge))
+        answered = unfinished
+    return records
 
 
 def _failed_on(case: Case, error: Exception) -> Record:

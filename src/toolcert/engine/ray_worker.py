@@ -417,8 +417,8 @@ class RayWorker:
     def _settle(self) -> None:
         """Judge what was answered."""
         batch, self._answered = self._answered, []
-        for case, judge in batch:
-            self._keep(case, judged(case, judge))
+        for case, record in judged(batch):
+            self._keep(case, record)
 
     def _attempted(self, key: str, attempt: Attempt) -> None:
         self._attempts.append((key, attempt))

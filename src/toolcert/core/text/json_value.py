@@ -20,8 +20,9 @@ _WHOLE_FLOATS = (b".0", *(b"%de" % digit for digit in range(10)))
 def identity(value: Any) -> bytes:
     """Bytes that a JSON value shares with all equal ones: 1 and 1.0 are equal, 1 and true are not."""
     data = canonical(value)
-    if any(sign in data for sign in _WHOLE_FLOATS):  # other numbers have only one spelling
-        return canonical(plain_numbers(value))
+    for sign in _WHOLE_FLOATS:
+        if sign in data:  # other numbers have only one spelling
+            return canonical(plain_numbers(value))
     return data
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Generator, Iterable
+from typing import Any, cast
 
 import msgspec
 
@@ -135,12 +135,18 @@ class RowJudge:
 
     def judge(self, row: Row, exchange: Exchange, *, at: float | None = None) -> Record:
         """The record of a row that was asked."""
+        return all_steps(self.steps(row, exchange, at=at))
+
+    def steps(self, row: Row, exchange: Exchange, *, at: float | None = None) -> Generator[None, None, Record]:
+        """The same in steps of about equal length."""
         at = time.time() if at is None else at
         if exchange.fault is not None:
             return _not_answered(row, exchange, at)
         reply = read_answer(exchange, self._adapter)
         calls = judge_calls(exchange.request, reply, self._offer(exchange.request)) if reply.tool_calls else ()
+        yield
         findings = _merged(examine(exchange, reply, calls), row.problems)
+        yield
         met = _compare_with_expected(row, reply, calls) if row.expected is not None else _NOTHING_EXPECTED
         outcome, reason = _verdict(findings, met.missed)
         if is_filtered(reply.finish_reason):
@@ -162,6 +168,15 @@ class RowJudge:
         offer = Offer(request)
         self._offers[id(tools)] = (tools, offer)
         return offer
+
+
+def all_steps(judge: Generator[None, None, Record]) -> Record:
+    """What comes out in the end."""
+    while True:
+        try:
+            next(judge)
+        except StopIteration as finished:
+            return cast(Record, finished.value)
 
 
 def refuse_row(row: Row, *problems: Finding) -> Record:

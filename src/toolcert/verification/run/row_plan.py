@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 
 import msgspec
 
@@ -21,7 +21,7 @@ from toolcert.verification.adapters.registry import load_adapter
 from toolcert.verification.dataset.lines import Dataset, Line, SeenRows
 from toolcert.verification.dataset.selection import Selection
 from toolcert.verification.digest import content_hash, digest, row_key, sampling_hash, target_hash
-from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, refuse_row
+from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, all_steps, refuse_row
 from toolcert.verification.verify_options import Shaping, adapter_of, completion_request, prepare
 
 READ_AHEAD = 16
@@ -51,13 +51,13 @@ class VerifyWork:
             return refuse_row(row, finding("dataset.not_rendered", str(error)))
         exchange = await session.ask(request, on_attempt=on_attempt)
         asked = _as_asked(exchange, request, case.body) if self._raw else exchange
-        if asked.fault is not None:
-            return self._record(row, asked)  # at once: it may be a reason to send nothing more
-        return partial(self._record, row, asked)
+        judge = self._steps(row, asked)
+        # A fault is judged at once: it may be a reason to send nothing more.
+        return judge if asked.fault is None else all_steps(judge)
 
-    def _record(self, row: Row, asked: Exchange) -> Record:
+    def _steps(self, row: Row, asked: Exchange) -> Judge:
         try:
-            return self._judge.judge(row, asked)
+            return (yield from self._judge.steps(row, asked))
         except Exception as error:
             raise Unjudged([asked]) from error
 
