@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import pytest
 
 from toolcert.core.cases import Case, Outcome, Skip, SkipKind
-from toolcert.core.errors import TooManyBugsError
-from toolcert.core.events import CaseFinished, Event, RunFinished, RunStarted, RunStopping
+from toolcert.core.errors import OutputError, TooManyBugsError
+from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
 from toolcert.core.findings import INTERNAL
 from toolcert.core.records import Manifest, Record
 from toolcert.core.requests import Request
-from toolcert.engine.interfaces import Session
+from toolcert.engine.interfaces import Judge, Session, Unjudged
 from toolcert.engine.local import LocalEngine
 
 BUSY = Fault(kind=FaultKind.RATE_LIMITED, message="busy", status=429)
@@ -48,7 +48,7 @@ class Server:
 class OneRequest:
     """Work that asks once per case."""
 
-    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record:
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
         if case.model == "bug":
             raise RuntimeError("our own bug")
         await session.ask(Request(body={"model": case.model}), on_attempt=on_attempt)
@@ -268,3 +268,91 @@ async def test_a_second_ctrl_c_stops_at_once() -> None:
     assert isinstance(events[-1], RunFinished)
     assert events[-1].interrupted
     assert finished(events) == []
+
+
+class JudgedLater(OneRequest):
+    """Work whose answers are judged in two steps; what happens is noted in order."""
+
+    def __init__(self, server: Server) -> None:
+        self.notes: list[str] = []
+        self._server = server
+
+    async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
+        exchange = await session.ask(Request(body={"model": case.model}), on_attempt=on_attempt)
+        return self._steps(case, exchange)
+
+    def _steps(self, case: Case, exchange: Exchange) -> Judge:
+        self.notes.append(f"first {case.key} after {len(self._server.asked)} requests")
+        yield
+        self.notes.append(f"second {case.key}")
+        if case.model == "bug":
+            raise Unjudged([exchange]) from RuntimeError("our own bug")
+        return Record(case=case.key, endpoint=case.endpoint, model=case.model, outcome=Outcome.PASSED)
+
+
+async def run_judged_later(plan: Cases, handlers: list[Handler], *, concurrency: int = 2) -> JudgedLater:
+    server = Server(0.01)
+    work = JudgedLater(server)
+    engine = LocalEngine(
+        {"a": server, "b": server}, concurrency={"a": concurrency, "b": concurrency}, handlers=handlers
+    )
+    await asyncio.wait_for(engine.run(plan, work, STARTED), 10)
+    return work
+
+
+async def test_the_next_requests_go_out_before_answers_are_judged_a_step_for_all_in_turn() -> None:
+    work = await run_judged_later(Cases([case(str(n)) for n in range(4)]), [])
+    assert work.notes[:4] == ["first 0 after 4 requests", "first 1 after 4 requests", "second 0", "second 1"]
+
+
+async def test_every_judged_case_ends_in_one_record_that_each_handler_has_before_the_next() -> None:
+    kept: list[str] = []
+    told: list[str] = []
+
+    def keep(event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            kept.append(event.record.case)
+
+    def tell(event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            assert event.record.case in kept
+            told.append(event.record.case)
+
+    await run_judged_later(Cases([case(str(n)) for n in range(300)]), [keep, tell], concurrency=100)
+    assert kept == told
+    assert sorted(kept, key=int) == [str(n) for n in range(300)]
+
+
+async def test_a_bug_in_judging_costs_its_case_and_keeps_the_answer() -> None:
+    events: list[Event] = []
+    await run_judged_later(Cases([case("1"), case("2", model="bug"), case("3")]), [events.append])
+    records = {record.case: record for record in finished(events)}
+    assert [records[key].codes for key in "123"] == [(), (INTERNAL,), ()]
+    assert len(records["2"].detail.exchanges) == 1
+    assert "RuntimeError: our own bug" in records["2"].detail.figures["traceback"]
+
+
+async def test_a_record_that_cannot_be_written_ends_a_run_that_judges_later() -> None:
+    def keep(event: Event) -> None:
+        if isinstance(event, CaseFinished) and event.record.case == "5":
+            raise OutputError("the disk is full")
+
+    with pytest.raises(OutputError, match="the disk is full"):
+        await run_judged_later(Cases([case(str(n)) for n in range(1000)]), [keep])
+
+
+async def test_an_answer_is_kept_that_came_in_the_moment_of_a_second_ctrl_c() -> None:
+    events: list[Event] = []
+    server = Server()
+    work = JudgedLater(server)
+    engine = LocalEngine({"a": server}, concurrency={"a": 1}, handlers=[events.append])
+
+    class Interrupted(OneRequest):
+        async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
+            answer = await work.perform(case, session, on_attempt)
+            engine._cancel()  # as a second Ctrl-C does: the answer is not judged yet
+            return answer
+
+    plan = Cases([case("1"), case("2")])
+    await asyncio.wait_for(engine.run(plan, Interrupted(), STARTED), 10)
+    assert [record.case for record in finished(events)] == ["1"]
