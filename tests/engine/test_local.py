@@ -13,10 +13,11 @@ from toolcert.core.errors import OutputError, TooManyBugsError
 from toolcert.core.events import CaseFinished, Event, Handler, RunFinished, RunStarted, RunStopping
 from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttempt
 from toolcert.core.findings import INTERNAL
-from toolcert.core.records import Manifest, Record
+from toolcert.core.records import Detail, Manifest, Record
 from toolcert.core.requests import Request
 from toolcert.engine.interfaces import Judge, Session, Unjudged
 from toolcert.engine.local import LocalEngine
+from toolcert.engine.outage import OutageWatch
 
 BUSY = Fault(kind=FaultKind.RATE_LIMITED, message="busy", status=429)
 STARTED = RunStarted(manifest=Manifest(run="r", job="probe", started_at=0.0, toolcert="0"), total=None)
@@ -356,3 +357,44 @@ async def test_an_answer_is_kept_that_came_in_the_moment_of_a_second_ctrl_c() ->
     plan = Cases([case("1"), case("2")])
     await asyncio.wait_for(engine.run(plan, Interrupted(), STARTED), 10)
     assert [record.case for record in finished(events)] == ["1"]
+
+
+async def test_faults_and_answers_are_seen_in_the_order_in_which_they_came() -> None:
+    """Every second case is refused: no five in a row are, although a refusal is not judged later as answers are."""
+    server = Server()
+    refusal = Fault(kind=FaultKind.CONFIGURATION, message="no such project", status=404)
+
+    class EverySecondRefused(JudgedLater):
+        async def perform(self, case: Case, session: Session, on_attempt: OnAttempt) -> Record | Judge:
+            answer = await super().perform(case, session, on_attempt)
+            if int(case.key) % 2:
+                return answer
+            detail = Detail(exchanges=(Exchange(request=Request(body={}), fault=refusal),))
+            return Record(case=case.key, endpoint="a", model=case.model, outcome=Outcome.NOT_MEASURED, detail=detail)
+
+    events: list[Event] = []
+    engine = LocalEngine(
+        {"a": server, "b": server}, concurrency={"a": 40, "b": 1}, handlers=[events.append], watch=OutageWatch()
+    )
+    await asyncio.wait_for(
+        engine.run(Cases([case(str(n)) for n in range(200)]), EverySecondRefused(server), STARTED), 10
+    )
+    assert len(server.asked) == 200
+    assert [record for record in finished(events) if record.outcome is Outcome.SKIPPED] == []
+
+
+async def test_answers_that_came_are_kept_when_bugs_stop_a_run() -> None:
+    together = asyncio.Barrier(100)
+
+    class AllAtOnce(Server):
+        async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:  # noqa: ARG002
+            await together.wait()
+            return Exchange(request=request, status=200)
+
+    events: list[Event] = []
+    server = AllAtOnce()
+    engine = LocalEngine({"a": server, "b": server}, concurrency={"a": 100, "b": 1}, handlers=[events.append])
+    plan = Cases([case(str(n), model="bug" if n < 40 else "m") for n in range(100)])
+    with pytest.raises(TooManyBugsError):
+        await asyncio.wait_for(engine.run(plan, JudgedLater(server), STARTED), 10)
+    assert len(finished(events)) == 100

@@ -22,7 +22,7 @@ class RunStarted(Value):
 
 
 class CaseStarted(Value):
-    """A worker took a case."""
+    """A worker took a case; one that it asked before may still wait to be judged."""
 
     case: Case
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from toolcert.core.cases import Case, Outcome, Skip, SkipKind
-from toolcert.core.errors import ToolcertError, TooManyBugsError
+from toolcert.core.errors import OutputError, ToolcertError, TooManyBugsError
 from toolcert.core.events import (
     AttemptMade,
     CaseFinished,
@@ -294,8 +294,7 @@ class LocalEngine:
         finally:
             self._cancel()
             await asyncio.gather(*self._workers, return_exceptions=True)
-            if self._failure is None:
-                self._settle(plan, queue)
+            self._settle(plan, queue)
             failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
@@ -312,6 +311,7 @@ class LocalEngine:
                 on_attempt = partial(self._attempted, case)
                 answer = await self._perform(case, work, session, on_attempt, self._budget.over)
             if isinstance(answer, Record):
+                self._settle(plan, queue)  # what came before it is seen before it: faults in a row are counted
                 self._finish([(case, answer)], plan, queue)
                 continue
             if not self._answered:
@@ -321,13 +321,14 @@ class LocalEngine:
     def _settle(self, plan: Plan, queue: CaseQueue) -> None:
         """Judge and report all that was answered."""
         answered, self._answered = self._answered, []
-        try:
-            for start in range(0, len(answered), BATCH):
-                batch = answered[start : start + BATCH]
-                self._finish(judged(batch), plan, queue)
-        except BaseException as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
-            self._failure = error
-            self._cancel()
+        for start in range(0, len(answered), BATCH):
+            if isinstance(self._failure, OutputError | OSError):
+                return  # nothing more can be written; after another failure the answers are kept all the same
+            try:
+                self._finish(judged(answered[start : start + BATCH]), plan, queue)
+            except BaseException as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
+                self._failure = self._failure or error
+                self._cancel()
 
     def _finish(self, finished: list[tuple[Case, Record]], plan: Plan, queue: CaseQueue) -> None:
         """Take note of finished cases, report them, and release what waited for them."""

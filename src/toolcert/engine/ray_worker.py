@@ -11,7 +11,7 @@ import contextlib
 import os
 import socket
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import Any
 
@@ -393,9 +393,12 @@ class RayWorker:
     def _begin(self) -> None:
         """Start as many tasks as there are places; each goes on with the next case."""
         for _ in range(min(len(self._queue), self._limiter.limit + AHEAD - len(self._tasks))):
-            task = asyncio.get_running_loop().create_task(self._cases())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start(self._cases())
+
+    def _start(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _cases(self) -> None:
         session = self._session
@@ -406,6 +409,7 @@ class RayWorker:
                 on_attempt = partial(self._attempted, case.key)
                 answer = await performed(case, self._work, session, on_attempt, self._given.over)
                 if isinstance(answer, Record):
+                    self._settle()
                     self._keep(case, answer)
                     continue
                 if not self._answered:
@@ -417,8 +421,11 @@ class RayWorker:
     def _settle(self) -> None:
         """Judge what was answered."""
         batch, self._answered = self._answered, []
-        for case, record in judged(batch):
-            self._keep(case, record)
+        try:
+            for case, record in judged(batch):
+                self._keep(case, record)
+        except ToolcertError as error:
+            self._start(self._fail(error))
 
     def _attempted(self, key: str, attempt: Attempt) -> None:
         self._attempts.append((key, attempt))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from time import monotonic
 
 import msgspec
 
@@ -25,7 +27,8 @@ from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, all_
 from toolcert.verification.verify_options import Shaping, adapter_of, completion_request, prepare
 
 READ_AHEAD = 16
-"""Rows read at a time."""
+READ_AHEAD_SECONDS = 0.001
+"""Rows read at a time, and how long that may take: meanwhile no answer is received."""
 
 
 class VerifyWork:
@@ -135,7 +138,7 @@ class VerifyPlan:
 
     def sources(self) -> Mapping[str, Iterator[Case]]:
         """The rows that are to be asked, for the one endpoint there is."""
-        return {self._spec.name: _read_ahead(self.cases())}
+        return {self._spec.name: read_ahead(self.cases())}
 
     def after(self, record: Record) -> Iterable[Case]:  # noqa: ARG002 - no row waits for another
         """Nothing: rows do not depend on each other."""
@@ -205,19 +208,24 @@ class VerifyPlan:
         return key, extra
 
 
-def _read_ahead(cases: Iterator[Case]) -> Iterator[Case]:
+def read_ahead(cases: Iterator[Case]) -> Iterator[Case]:
     """The cases, read several at a time: that takes less time than one now and then."""
-    ready: list[Case] = []
-    try:
-        for case in cases:
-            ready.append(case)
-            if len(ready) >= READ_AHEAD:
-                yield from ready
-                ready.clear()
-    except Exception:
-        yield from ready  # what stands before the damage in a file is asked
-        raise
-    yield from ready
+    ready: deque[Case] = deque()
+    damage: Exception | None = None
+    more = True
+    while more:
+        until = monotonic() + READ_AHEAD_SECONDS
+        while more and len(ready) < READ_AHEAD and (not ready or monotonic() < until):
+            try:
+                ready.append(next(cases))
+            except StopIteration:
+                more = False
+            except Exception as error:  # noqa: BLE001 - raised below: what stands before the damage in a file is asked
+                more, damage = False, error
+        while ready:
+            yield ready.popleft()
+    if damage is not None:
+        raise damage
 
 
 def target_of(spec: EndpointSpec, shaping: Shaping) -> str:
