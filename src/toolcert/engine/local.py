@@ -315,8 +315,12 @@ class LocalEngine:
                 self._finish([(case, answer)], plan, queue)
                 continue
             if not self._answered:
-                asyncio.get_running_loop().call_soon(self._settle, plan, queue)
+                asyncio.get_running_loop().call_soon(self._settle_after_sending, plan, queue)
             self._answered.append((case, answer))
+
+    def _settle_after_sending(self, plan: Plan, queue: CaseQueue) -> None:
+        """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""
+        asyncio.get_running_loop().call_soon(self._settle, plan, queue)
 
     def _settle(self, plan: Plan, queue: CaseQueue) -> None:
         """Judge and report all that was answered."""

@@ -57,6 +57,9 @@ class DirectClient:
             finally:
                 self._pool.give_back(address.origin, connection)
                 answer.body.release()
+            # The wait for others that go out with it is ours, and in no time of the server's.
+            waited = connection.written - connected
+            started, connected = started + waited, connected + waited
             # A broken answer has no last byte: its duration would enter the statistics of whole answers.
             last = connection.touched if answer.ended and answer.fault is None else None
             response = as_response(answer, self._eraser, started=started, connected=connected, last_byte=last)

@@ -73,6 +73,33 @@ class Habits:
         """Some servers close after every stream without saying so (llama.cpp's does); the next request is lost."""
 
 
+MOST_TOGETHER = 32
+"""Requests that are sent together: the first of them waits for about three milliseconds at most."""
+
+
+class Outbox:
+    """Requests that go out together, at the end of a turn of the event loop.
+
+    A server that waits for work is woken once for all of them. To wake it for each takes longer than to send them.
+    """
+
+    def __init__(self) -> None:
+        self._ready: list[tuple[Connection, bytes]] = []
+
+    def add(self, connection: Connection, content: bytes) -> None:
+        """Have `content` sent before the next turn ends."""
+        if not self._ready:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._ready.append((connection, content))
+        if len(self._ready) >= MOST_TOGETHER:
+            self._send()
+
+    def _send(self) -> None:
+        ready, self._ready = self._ready, []
+        for connection, content in ready:
+            connection.write(content)
+
+
 class Connection(asyncio.Protocol):
     """Bytes go straight from the event loop into the answer; its task is woken once, at the end.
 
@@ -81,7 +108,10 @@ class Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.habits = Habits()
+        self.outbox: Outbox | None = None
         self.idle_since = 0.0
+        self.written = 0.0
+        """Clock time at which the request went out."""
         self.after_stream = False
         """Whether the last answer was an event stream."""
         self.touched = 0.0
@@ -118,20 +148,29 @@ class Connection(asyncio.Protocol):
     async def exchange(self, content: bytes, answer: IncomingResponse, timeouts: Timeouts, started: float) -> None:
         """Send `content` and let `answer` fill; `started` is when the attempt began on the clock."""
         self._answer, self._done = answer, asyncio.get_running_loop().create_future()
-        self.touched = now = monotonic()
+        self.touched = self.written = now = monotonic()
         self._limits = Limits(timeouts=timeouts, started=started, sent=now)
         self._watch(min(now + timeouts.read, now + timeouts.between_chunks, started + timeouts.total))
         try:
-            if self.is_open and self._transport is not None:
-                self._transport.write(content)
-                await self._done
-            else:
+            if not self.is_open:
                 answer.lose(None)
+                return
+            if self.outbox is None:
+                self.write(content)
+            else:
+                self.outbox.add(self, content)
+            await self._done
         finally:
             if not answer.keep_alive:
                 self.abort()
             self._answer = self._done = self._limits = None
             self.after_stream = answer.body.event_stream
+
+    def write(self, content: bytes) -> None:
+        """Send now, unless the connection was closed meanwhile."""
+        if self._transport is not None and not self._transport.is_closing():
+            self.written = monotonic()
+            self._transport.write(content)
 
     def abort(self) -> None:
         """Close at once; what is under way is lost."""
@@ -302,6 +341,7 @@ class Pool:
         self._idle: dict[Origin, deque[Connection]] = {}
         self._busy: set[Connection] = set()
         self._habits: dict[Origin, Habits] = {}
+        self._outbox = Outbox()
         self._closed = False
 
     def take(self, origin: Origin) -> Connection | None:
@@ -319,6 +359,7 @@ class Pool:
     def adopt(self, origin: Origin, connection: Connection) -> None:
         """Look after a connection that has just been opened for use; opened too late, it is closed again."""
         connection.habits = self._habits.setdefault(origin, connection.habits)
+        connection.outbox = self._outbox
         self._busy.add(connection)
         if self._closed:
             connection.abort()
