@@ -21,7 +21,7 @@ from toolcert.core.errors import ConfigurationError
 from toolcert.core.exchanges import FaultKind
 from toolcert.core.targets import Timeouts
 from toolcert.http.client import DirectClient
-from toolcert.http.connection import Connection, open_connection, tls_context
+from toolcert.http.connection import MOST_TOGETHER, Connection, open_connection, tls_context
 from toolcert.http.response import MAX_HEAD, Body, Caps, IncomingResponse
 from toolcert.http.url import parse_address
 
@@ -295,3 +295,25 @@ def test_addresses_are_taken_apart(url: str, origin: str, target: str) -> None:
 def test_a_name_that_no_resolver_takes_is_refused(host: str) -> None:
     with pytest.raises(ConfigurationError, match="is not a host name"):
         parse_address(f"http://{host}/v1")
+
+
+async def test_many_requests_of_one_turn_are_all_sent(direct: DirectClient) -> None:
+    async with serving(always(sized(b"{}"))) as server:
+        for _ in range(3):
+            responses = await asyncio.gather(*(direct.send(post(server.url())) for _ in range(MOST_TOGETHER + 9)))
+            assert [response.status for response in responses] == [200] * (MOST_TOGETHER + 9)
+
+
+async def test_the_wait_for_others_that_are_sent_together_is_in_no_time_of_the_server(direct: DirectClient) -> None:
+    async def occupy_the_loop() -> None:
+        time.sleep(0.4)  # noqa: ASYNC251 - that is what it is for
+
+    async with serving(always(sized(b"{}"))) as server:
+        await direct.send(post(server.url()))
+        response, _ = await asyncio.gather(direct.send(post(server.url())), occupy_the_loop())
+    timing = response.timing
+    assert timing.connect is not None
+    assert timing.first_byte is not None
+    assert timing.last_byte is not None
+    assert 0 <= timing.connect < 0.2
+    assert 0 < timing.first_byte <= timing.last_byte < 0.2

@@ -95,6 +95,11 @@ def _reason(fault: Fault) -> NothingMeasuredError:
     return NothingMeasuredError(message)
 
 
+AHEAD = 1
+"""Workers beyond the concurrency of the endpoint: one prepares the next request, which a large row makes long, while
+all others wait for answers. The session still limits the number of concurrent requests."""
+
+
 class VerifyRun(Value):
     """A finished verify run."""
 
@@ -272,7 +277,7 @@ class VerifyJob:
             return RayEngine(pool, handlers=handlers, recorders=recorders, watch=OutageWatch())
         return LocalEngine(
             {self.spec.name: cast("Session", session)},
-            concurrency={self.spec.name: self.spec.concurrency},
+            concurrency={self.spec.name: self.spec.concurrency + AHEAD},
             handlers=handlers,
             recorders=recorders,
             max_requests=self.options.max_requests,
