@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import socket
 import ssl
 import threading
@@ -317,3 +318,25 @@ async def test_the_wait_for_others_that_are_sent_together_is_in_no_time_of_the_s
     assert timing.last_byte is not None
     assert 0 <= timing.connect < 0.2
     assert 0 < timing.first_byte <= timing.last_byte < 0.2
+
+
+async def test_a_connection_that_the_server_closes_while_a_request_waits_is_replaced_by_another(
+    direct: DirectClient,
+) -> None:
+    """Nothing was on the wire: it is no attempt that failed."""
+    dialogues: list[Dialogue] = []
+
+    async def answer(dialogue: Dialogue) -> None:
+        dialogues.append(dialogue)
+        while await dialogue.request():
+            await dialogue.write(sized(b"{}"))
+
+    async def close_first() -> None:
+        with socket.socket(fileno=os.dup(dialogues[0].writer.get_extra_info("socket").fileno())) as first:
+            first.shutdown(socket.SHUT_RDWR)
+
+    async with serving(answer) as server:
+        await direct.send(post(server.url()))
+        response, _ = await asyncio.gather(direct.send(post(server.url())), close_first())
+    assert (response.status, response.fault) == (200, None)
+    assert (server.connections, len(server.requests)) == (2, 2)

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from toolcert.core.errors import ConfigurationError
-from toolcert.core.exchanges import Fault
+from toolcert.core.exchanges import Fault, FaultKind
 from toolcert.core.secrets import Eraser
 from toolcert.http.base import HttpClient, HttpRequest, HttpResponse
 from toolcert.http.connection import Connection, Pool, open_connection, tls_context
@@ -57,6 +57,8 @@ class DirectClient:
             finally:
                 self._pool.give_back(address.origin, connection)
                 answer.body.release()
+            if connection.unsent and connection.idle_since and _is_lost(answer.fault):
+                continue  # the server closed an idle connection; nothing was sent, so another one is taken
             # The wait for others that go out with it is ours, and in no time of the server's.
             waited = connection.written - connected
             started, connected = started + waited, connected + waited
@@ -82,6 +84,10 @@ class DirectClient:
         if isinstance(opened, Connection):
             self._pool.adopt(origin, opened)
         return opened
+
+
+def _is_lost(fault: Fault | None) -> bool:
+    return fault is not None and fault.kind is FaultKind.RESET
 
 
 def compose(request: HttpRequest, address: Address) -> bytes:

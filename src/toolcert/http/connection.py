@@ -85,11 +85,15 @@ class Outbox:
 
     def __init__(self) -> None:
         self._ready: list[tuple[Connection, bytes]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, connection: Connection, content: bytes) -> None:
         """Have `content` sent before the next turn ends."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:  # what an earlier loop left behind can no longer be sent
+            self._loop, self._ready = loop, []
         if not self._ready:
-            asyncio.get_running_loop().call_soon(self._send)
+            loop.call_soon(self._send)
         self._ready.append((connection, content))
         if len(self._ready) >= MOST_TOGETHER:
             self._send()
@@ -112,6 +116,8 @@ class Connection(asyncio.Protocol):
         self.idle_since = 0.0
         self.written = 0.0
         """Clock time at which the request went out."""
+        self.unsent = True
+        """Whether nothing of the last request is on the wire."""
         self.after_stream = False
         """Whether the last answer was an event stream."""
         self.touched = 0.0
@@ -149,6 +155,7 @@ class Connection(asyncio.Protocol):
         """Send `content` and let `answer` fill; `started` is when the attempt began on the clock."""
         self._answer, self._done = answer, asyncio.get_running_loop().create_future()
         self.touched = self.written = now = monotonic()
+        self.unsent = True
         self._limits = Limits(timeouts=timeouts, started=started, sent=now)
         self._watch(min(now + timeouts.read, now + timeouts.between_chunks, started + timeouts.total))
         try:
@@ -167,10 +174,17 @@ class Connection(asyncio.Protocol):
             self.after_stream = answer.body.event_stream
 
     def write(self, content: bytes) -> None:
-        """Send now, unless the connection was closed meanwhile."""
-        if self._transport is not None and not self._transport.is_closing():
+        """Send now, unless the request was given up or the connection closed meanwhile."""
+        answer, transport = self._answer, self._transport
+        if answer is None or answer.ended or transport is None or transport.is_closing():
+            return
+        if self.idle_since and not self.survived_idling():
+            self.abort()
+            return
+        self.unsent = False
+        if answer.first_byte is None:
             self.written = monotonic()
-            self._transport.write(content)
+        transport.write(content)
 
     def abort(self) -> None:
         """Close at once; what is under way is lost."""
@@ -186,7 +200,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Event loop callback."""
         answer = self._answer
-        if answer is None or answer.ended:
+        if answer is None or answer.ended or (self.unsent and self.idle_since):
             self.abort()  # unrequested bytes: the next answer on this connection could not be told from them
             return
         self.touched = now = monotonic()
