@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +44,11 @@ class Kit:
         """The vendor's address when it behaves so: `url(delay=20, chunks=100)`."""
         settings = ",".join(f"{name}={value}" for name, value in behaviour.items())
         return f"http://127.0.0.1:{self._port}/{settings or 'delay=0'}/v1"
+
+    def asked(self) -> int:
+        """How many chat completions the vendor was asked for."""
+        with urllib.request.urlopen(f"{self.url()}/models") as answer:
+            return int(json.load(answer)["asked"])
 
     def requests(self, rows: int, *, stream: bool = False) -> Path:
         path = self.folder / f"requests-{rows}-{'stream' if stream else 'plain'}.jsonl"

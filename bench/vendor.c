@@ -10,7 +10,7 @@
  * gap     milliseconds between pieces; with 0 the whole stream is one write
  *
  * The request says what is answered: `reply:valid`, `reply:invalid`, `reply:text` or `reply:pair` in a message.
- * Any GET is answered with a list of one model.
+ * Any GET is answered with a list of one model, and with the number of chat completions that were asked for.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -76,6 +76,7 @@ struct connection {
 
 static struct connection *connections[MOST_CONNECTIONS];
 static int connected;
+static unsigned long asked; /* chat completions */
 
 static double now(void) {
     struct timespec time;
@@ -217,8 +218,8 @@ static const struct script *answer(enum kind kind, int chunks) {
 static const struct script *listing(void) {
     static struct script script;
     struct bytes body = {0};
-    if (script.pieces) return &script;
-    print(&body, "{\"object\":\"list\",\"data\":[{\"id\":\"bench-model\",\"object\":\"model\",\"owned_by\":\"bench\"}]}");
+    script.bytes.length = script.pieces = 0;
+    print(&body, "{\"object\":\"list\",\"asked\":%lu,\"data\":[{\"id\":\"bench-model\",\"object\":\"model\"}]}", asked);
     print_response(&script, &body);
     free(body.data);
     return &script;
@@ -251,6 +252,7 @@ static void take_request(struct connection *connection, size_t head, size_t body
     double delay = setting(data, "delay=", 0);
     connection->gap = setting(data, "gap=", 0);
     int chunks = (int)setting(data, "chunks=", 60);
+    asked += data[0] != 'G';
     if (data[0] == 'G') connection->script = listing();
     else connection->script = answer(wanted(data + head, body), streams(data + head, body) ? chunks : 0);
     connection->piece = 0;

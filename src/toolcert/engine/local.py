@@ -8,9 +8,8 @@ import signal
 import time
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
 
 import msgspec
 
@@ -47,15 +46,12 @@ class Budget:
     def __init__(self, requests: int | None) -> None:
         self._left = requests
         self.limit = requests
+        self.over = Skip(kind=SkipKind.BUDGET, reason=f"the limit of {requests} requests was reached")
+        """Why a case is not asked once it is spent."""
 
     @property
     def spent(self) -> bool:
         return self._left is not None and self._left <= 0
-
-    @property
-    def over(self) -> Skip:
-        """Why a case is not asked once it is spent."""
-        return Skip(kind=SkipKind.BUDGET, reason=f"the limit of {self.limit} requests was reached")
 
     def take(self) -> None:
         """Reserve one request before it is sent; raises BudgetSpent where none is left."""
@@ -110,16 +106,18 @@ class CaseQueue:
 
     async def take(self, endpoint: str) -> Case | None:
         """The next case for a worker of `endpoint`; None when there will be no more."""
-        while not self.closed:
-            case = self._next(endpoint)
-            if case is not None:
-                self._taken += 1
-                return case
-            if self._taken == 0 and not self._anything_left():
-                self.close()
-                return None
+        while (case := self.take_now(endpoint)) is None and not self.closed:
             await self._released_or_closed(endpoint)
-        return None
+        return case
+
+    def take_now(self, endpoint: str) -> Case | None:
+        """The next case, if there is one at present; when there will be no more, the queue is closed."""
+        case = None if self.closed else self._next(endpoint)
+        if case is not None:
+            self._taken += 1
+        elif self._taken == 0 and not self._anything_left():
+            self.close()
+        return case
 
     def done(self, released: Iterable[Case]) -> None:
         """A case taken earlier is done and released these."""
@@ -224,9 +222,6 @@ class BugWatch:
             )
 
 
-Perform: TypeAlias = Callable[[Case, Work, Session, OnAttempt, Skip], Awaitable[Record | Judge]]
-"""Asks a case, as `performed` does."""
-
 BATCH = 32
 """Answers that are judged in a row, then reported in a row: that takes a third less time than to judge and report them
 one by one, because what a step needs stays in the processor's cache."""
@@ -256,7 +251,6 @@ class LocalEngine:
         self._all_handlers = (*recorders, *handlers)
         self._watch = watch
         self._bugs = BugWatch()
-        self._perform: Perform = performed
         self._workers: list[asyncio.Task[None]] = []
         self._answered: list[tuple[Case, Judge]] = []
         self._failure: BaseException | None = None
@@ -309,7 +303,7 @@ class LocalEngine:
                 answer: Record | Judge = skipped(case, skip)
             else:
                 on_attempt = partial(self._attempted, case)
-                answer = await self._perform(case, work, session, on_attempt, self._budget.over)
+                answer = await performed(case, work, session, on_attempt, self._budget.over)
             if isinstance(answer, Record):
                 self._settle(plan, queue)  # what came before it is seen before it: faults in a row are counted
                 self._finish([(case, answer)], plan, queue)
@@ -326,16 +320,22 @@ class LocalEngine:
         """Judge and report all that was answered."""
         answered, self._answered = self._answered, []
         for start in range(0, len(answered), BATCH):
-            if isinstance(self._failure, OutputError | OSError):
-                return  # nothing more can be written; after another failure the answers are kept all the same
-            try:
+            with self._failure_kept():
                 self._finish(judged(answered[start : start + BATCH]), plan, queue)
-            except BaseException as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
-                self._failure = self._failure or error
-                self._cancel()
+
+    @contextlib.contextmanager
+    def _failure_kept(self) -> Iterator[None]:
+        """Stop the run if this fails, which nobody waits for: the run raises the failure at its end."""
+        try:
+            yield
+        except BaseException as error:  # noqa: BLE001 - the run raises it
+            self._failure = self._failure or error
+            self._cancel()
 
     def _finish(self, finished: list[tuple[Case, Record]], plan: Plan, queue: CaseQueue) -> None:
         """Take note of finished cases, report them, and release what waited for them."""
+        if isinstance(self._failure, OutputError | OSError):
+            return  # nothing more can be written; after another failure the answers are kept all the same
         if self._watch is not None:
             for _, record in finished:
                 self._watch.saw(record)

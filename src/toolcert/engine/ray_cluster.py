@@ -38,6 +38,8 @@ _RAY_SETTINGS = {
 }
 """No reports to Ray's makers, no warning about graphics cards, and time for us to report that the head is gone:
 otherwise Ray ends the process a minute later."""
+_OWN_RAY = {"RAY_worker_niceness": "0"}
+"""Where Ray runs for this command alone, its workers are the command: they need not give way to others."""
 _FEWER_TRIES = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
 """How many times Ray tries to reach a cluster, once a second, before it says what is wrong."""
 _EXCEPTION = lazy_pattern(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
@@ -160,7 +162,7 @@ def _connect(address: str, workers: int | None) -> tuple[Any, bool]:
     """The ray module, connected, and whether it is ours to disconnect."""
     if address != LOCAL:
         _check_address(address)
-    for name, value in (_RAY_SETTINGS if address == LOCAL else _RAY_SETTINGS | _FEWER_TRIES).items():
+    for name, value in (_RAY_SETTINGS | (_OWN_RAY if address == LOCAL else _FEWER_TRIES)).items():
         os.environ.setdefault(name, value)
     try:
         ray = importlib.import_module("ray")

@@ -7,6 +7,7 @@ watch. Workers get leases of cases and a share of the limits. A worker that is g
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import math
 import os
@@ -14,24 +15,26 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from typing import Any, cast
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from toolcert.core.cases import Case, Skip
 from toolcert.core.errors import ClusterError, ConfigurationError, ToolcertError, install_line
-from toolcert.core.events import Event, Handler, RunStopping
+from toolcert.core.events import CaseStarted, Event, Handler, RunStopping
 from toolcert.core.exchanges import Attempt
 from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import JsonObject
-from toolcert.engine.interfaces import Session, Work
-from toolcert.engine.local import Budget, LocalEngine, skipped, unjudged, unmeasured
+from toolcert.engine.interfaces import Plan, Work
+from toolcert.engine.local import BATCH, Budget, CaseQueue, LocalEngine, skipped, unjudged, unmeasured
 from toolcert.engine.outage import OutageWatch
 from toolcert.engine.ray_worker import (
     BEAT_SECONDS,
+    LARGEST_BATCH,
     Assignment,
     Grant,
     Hello,
@@ -55,15 +58,35 @@ SILENT_SECONDS = 20.0
 """A worker that is silent for this long is considered dead; it stops by itself before that."""
 JOIN_SECONDS = 60.0
 """Waiting for a worker when there is none: longer than Ray takes to start a process on a busy machine."""
-LEAST_AHEAD, MOST_AHEAD = 2, 128
+LEAST_AHEAD, MOST_AHEAD = 2, 256
 AHEAD_SECONDS = 0.1
 """A worker is given cases for this long beyond those that it may ask at once: several times what a delivery takes."""
-_RATE_SECONDS = 0.2
+_RATE_SECONDS = 0.1
+MOST_DEALT = 64
+DEAL_SECONDS = 0.005
+"""Cases that are read and dealt out at a time, and how long that may take: meanwhile nothing is heard of workers."""
 MOST_LOSSES = 3
 """Workers that may die over a case before it is given up."""
 _HELLO_SECONDS = 5.0
 _LONGEST_HELLO = 65536
 _MOST_TOOLSETS = 512
+
+
+class Lender(NamedTuple):
+    """Where the cases of a pool come from, and where their records go."""
+
+    next_case: Callable[[], Case | None]
+    """The next one, if there is one at present."""
+    skip: Callable[[Case], Skip | None]
+    """Why a case is not to be asked."""
+    attempted: Callable[[Case, Attempt], None]
+    finish: Callable[[list[tuple[Case, Record]]], None]
+    is_exhausted: Callable[[], bool]
+    """Whether no more cases will come."""
+    end: Callable[[], None]
+    """Nothing is in hand and nothing will come."""
+    fail: Callable[[Exception], None]
+    """The run cannot go on."""
 
 
 class WorkerLink:
@@ -154,25 +177,24 @@ class WorkerPool:
         self._tokens: set[str] = set()
         """Workers that were started and have not joined, by what they will show."""
         self._links: list[WorkerLink] = []
-        self._outbox: deque[Case] = deque()
-        self._waiting: dict[str, asyncio.Future[Record]] = {}
+        self._again: deque[Case] = deque()
+        """Cases that workers lost or handed back."""
         self._losses: dict[str, int] = {}
         self._dealing = self._stopping = False
         self._joined = asyncio.Event()
         self._alone_since = time.monotonic()
-        self._broken: ToolcertError | None = None
+        self._broken: Exception | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.lost: Callable[[], None] = lambda: None
         """Called when a worker that had joined is gone."""
+        self._lender: Lender | None = None
         self.budget = Budget(max_requests)
-        self.attempted: Callable[[Case, Attempt], None] = lambda _case, _attempt: None
-        self.skip: Callable[[Case], Skip | None] = lambda _case: None
         self.machines: set[str] = set()
-        self.workers = self.workers_lost = self.asked_again = 0
+        self.workers = self.workers_lost = self.dealt_again = 0
 
     async def open(self, host: str) -> None:
         """Listen for workers."""
-        self._server = await asyncio.start_server(self._meet, host, 0)
+        self._server = await asyncio.start_server(self._meet, host, 0, limit=LARGEST_BATCH)
         self._address = self._server.sockets[0].getsockname()[:2]
         self.in_background(self._watch())
 
@@ -208,35 +230,32 @@ class WorkerPool:
         if self._broken is not None:
             raise self._broken
 
-    async def perform(self, case: Case) -> Record:
-        """Have a worker ask and judge a case."""
+    @contextlib.contextmanager
+    def lent(self, lender: Lender) -> Iterator[None]:
+        """Meanwhile, the workers ask and judge the cases of `lender`."""
         if self._broken is not None:
             raise self._broken
-        record: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
-        self._waiting[case.key] = record
-        self._outbox.append(case)
+        self._lender = lender
         self._deal_soon()
         try:
-            return await record
+            yield
         finally:
-            self._waiting.pop(case.key, None)
+            self._lender = None
 
     def stop(self) -> None:
         """Begin no more cases."""
         self._stopping = True
-        for case in self._outbox:
-            self._drop(case.key)
-        self._outbox.clear()
+        self._again.clear()
         for link in self._links:
             link.send(Orders(stop=True))
+        self._end_if_done()
 
-    def fail(self, error: ToolcertError) -> None:
+    def fail(self, error: Exception) -> None:
         """End the run with an error."""
         self._broken = self._broken or error
         self._joined.set()
-        for number, waiting in enumerate(one for one in self._waiting.values() if not one.done()):
-            # One failure ends the run; the others would never be looked at.
-            waiting.cancel() if number else waiting.set_exception(self._broken)
+        if self._lender is not None:
+            self._lender.fail(error)
 
     def fail_alone(self, error: ToolcertError) -> None:
         """End the run with an error unless some worker is there."""
@@ -253,10 +272,8 @@ class WorkerPool:
         """Messages for the user."""
         yield f"Ray: {plural(self.workers, 'worker')} on {plural(len(self.machines), 'machine')}."
         if self.workers_lost:
-            again = (
-                f"{plural(self.asked_again, 'case')} in hand {'was' if self.asked_again == 1 else 'were'} asked again"
-            )
-            yield f"{plural(self.workers_lost, 'worker')} died; {again}."
+            held = f"{plural(self.dealt_again, 'case')} in hand {'was' if self.dealt_again == 1 else 'were'}"
+            yield f"{plural(self.workers_lost, 'worker')} died; {held} given to others."
 
     def in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run something for as long as the pool is open."""
@@ -281,7 +298,7 @@ class WorkerPool:
             await self._hear(reader, link)
         except (EOFError, OSError, msgspec.DecodeError):
             pass  # gone: what it had in hand is dealt out again
-        except ToolcertError as error:
+        except Exception as error:  # noqa: BLE001 - the run raises it
             self.fail(error)
         finally:
             self._leave(link)
@@ -341,40 +358,38 @@ class WorkerPool:
         if not self._links:
             self._alone_since = time.monotonic()
         if self._stopping:
-            for key in link.leases:
-                self._drop(key)
+            self._end_if_done()
             return
         self.workers_lost += 1
-        for case in reversed(link.leases.values()):
-            if case.key in self._waiting:
-                self._lose(case)
+        self._report([lost for case in reversed(link.leases.values()) if (lost := self._lose(case)) is not None])
         self._divide()
         self._deal_soon()
         self.lost()
 
-    def _lose(self, case: Case) -> None:
-        self.asked_again += 1
+    def _lose(self, case: Case) -> tuple[Case, Record] | None:
+        """Have a case asked again; its record where it was lost too often."""
         self._losses[case.key] = self._losses.get(case.key, 0) + 1
         if self._losses[case.key] < MOST_LOSSES:
-            self._outbox.appendleft(case)
-            return
+            self.dealt_again += 1
+            self._again.appendleft(case)
+            return None
         died = RuntimeError(f"{MOST_LOSSES} workers died while they had this case")
-        self._settle(case.key, unjudged(unmeasured(case), died))
+        return case, unjudged(unmeasured(case), died)
 
     def _take(self, link: WorkerLink, report: Report, lines: Sequence[bytes]) -> None:
         for key, attempt in report.attempts:
-            if (case := link.leases.get(key)) is not None:
-                self.attempted(case, attempt)
+            if (case := link.leases.get(key)) is not None and self._lender is not None:
+                self._lender.attempted(case, attempt)
         for refusal in report.refusals:
             news = refusal.news and refusal.cut == self._cuts
             self._limit.overloaded(refusal.retry_after, started=None if news else -math.inf)
             self._cuts += news
         for _ in range(report.answered if self._limit.limit < self._limit.ceiling else 0):
             self._limit.succeeded()
-        for line in lines:
-            record = record_of(line)
-            if link.leases.pop(record.case, None) is not None:  # not from a worker that lost it to another
-                self._settle(record.case, record)
+        # All are decoded before the first is taken: a worker that sends rubbish keeps its leases, and loses them.
+        records = [record_of(line) for line in lines]
+        # None from a worker that lost its lease to another.
+        self._report([(case, one) for one in records if (case := link.leases.pop(one.case, None)) is not None])
         link.count(len(lines))
         self._take_back(link, report.returned)
         if report.wants:
@@ -382,23 +397,23 @@ class WorkerPool:
         self._divide(everyone=bool(report.refusals))
         self._deal_soon()
 
-    def _settle(self, key: str, record: Record) -> None:
-        waiting = self._waiting.get(key)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(record)
+    def _report(self, finished: list[tuple[Case, Record]]) -> None:
+        if finished and self._lender is not None:
+            self._lender.finish(finished)
+        self._end_if_done()
 
-    def _drop(self, key: str) -> None:
-        waiting = self._waiting.get(key)
-        if waiting is not None:
-            waiting.cancel()
+    def _end_if_done(self) -> None:
+        """Tell the lender that nothing is in hand and nothing will come."""
+        if self._lender is None or self._again or any(link.leases for link in self._links):
+            return
+        if self._stopping or self._lender.is_exhausted():
+            self._lender.end()
 
     def _take_back(self, link: WorkerLink, keys: Sequence[str]) -> None:
-        for key in reversed(keys):
-            case = link.leases.pop(key, None)
-            if case is not None and self._stopping:
-                self._drop(key)
-            elif case is not None:
-                self._outbox.appendleft(case)
+        cases = [case for key in reversed(keys) if (case := link.leases.pop(key, None)) is not None]
+        if not self._stopping:
+            self._again.extendleft(cases)
+        self._end_if_done()
 
     def _grant(self, wanted: int) -> Grant:
         granted = 0
@@ -428,21 +443,42 @@ class WorkerPool:
             link.send(Orders(share=given, stop=parked))
 
     def _deal_soon(self) -> None:
-        if self._outbox and not self._dealing:
+        if not self._dealing and self._lender is not None and not self._stopping:
             self._dealing = True
             asyncio.get_running_loop().call_soon(self._deal)
 
     def _deal(self) -> None:
-        """Hand waiting cases to the workers that have room, evenly."""
+        """Hand cases to the workers that have room, evenly."""
         self._dealing = False
-        while self._outbox and (skip := self.skip(self._outbox[0])) is not None:
-            case = self._outbox.popleft()
-            self._settle(case.key, skipped(case, skip))
-        hungry = sorted((link for link in self._links if link.room), key=lambda link: link.room)
-        for number, link in enumerate(hungry):
-            part = min(link.room, math.ceil(len(self._outbox) / (len(hungry) - number)))
-            if part:
-                link.lease([self._outbox.popleft() for _ in range(part)])
+        lender, hungry = self._lender, sorted((link for link in self._links if link.room), key=lambda link: link.room)
+        if lender is None or self._stopping or not hungry:
+            return
+        try:
+            cases = self._next_cases(lender, sum(link.room for link in hungry))
+            for left in range(len(hungry), 0, -1):
+                link = hungry[-left]
+                part = min(link.room, math.ceil(len(cases) / left))
+                if part:
+                    link.lease(cases[:part])
+                    del cases[:part]
+        except Exception as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
+            lender.fail(error)
+        self._end_if_done()
+
+    def _next_cases(self, lender: Lender, room: int) -> list[Case]:
+        """Cases to be asked, as many as are needed and can be read in a moment."""
+        cases: list[Case] = []
+        until = time.monotonic() + DEAL_SECONDS
+        while len(cases) < min(room, MOST_DEALT) and time.monotonic() < until:
+            case = self._again.popleft() if self._again else lender.next_case()
+            if case is None:
+                return cases
+            if (skip := lender.skip(case)) is None:
+                cases.append(case)
+            else:
+                lender.finish([(case, skipped(case, skip))])
+        self._deal_soon()
+        return cases
 
     async def _watch(self) -> None:
         """Notice workers that have fallen silent, and that there is none left."""
@@ -478,19 +514,47 @@ class RayEngine(LocalEngine):
         recorders: Sequence[Handler] = (),
         watch: OutageWatch | None = None,
     ) -> None:
-        """The budget is the pool's."""
-        name, window = pool.spec.name, pool.spec.concurrency + MOST_AHEAD * pool.planned
-        sessions = {name: cast("Session", pool)}  # the workers have the sessions
-        super().__init__(
-            sessions,
-            concurrency={name: window},
-            handlers=(*handlers, self._hear),
-            recorders=recorders,
-            watch=watch,
-        )
+        """The budget is the pool's, and the workers have the sessions."""
+        super().__init__({}, concurrency={}, handlers=(*handlers, self._hear), recorders=recorders, watch=watch)
         self._pool, self._budget = pool, pool.budget
-        self._perform = lambda case, *_: pool.perform(case)  # the workers have all else that it takes
-        pool.attempted, pool.skip = self._attempted, self._skip
+        self._ended: asyncio.Future[None] | None = None
+
+    async def _work_off(self, plan: Plan, work: Work, queue: CaseQueue) -> None:  # noqa: ARG002 - the pool has the work
+        self._ended = asyncio.get_running_loop().create_future()
+
+        def finish(finished: list[tuple[Case, Record]]) -> None:
+            for start in range(0, len(finished), BATCH):
+                with self._failure_kept():
+                    self._finish(finished[start : start + BATCH], plan, queue)
+
+        lender = Lender(
+            next_case=partial(self._next_case, queue),
+            skip=self._skip,
+            attempted=self._attempted,
+            finish=finish,
+            is_exhausted=lambda: queue.closed,
+            end=self._cancel,
+            fail=self._fail,
+        )
+        with self._pool.lent(lender):
+            await self._ended
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def _next_case(self, queue: CaseQueue) -> Case | None:
+        case = queue.take_now(self._pool.spec.name)
+        if case is not None:
+            self._tell(CaseStarted(case=case))
+        return case
+
+    def _fail(self, error: Exception) -> None:
+        with self._failure_kept():
+            raise error
+
+    def _cancel(self) -> None:
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, RunStopping):

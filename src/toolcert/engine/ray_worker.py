@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import socket
 from collections import deque
@@ -42,6 +43,8 @@ BEAT_SECONDS = 2.0
 QUIET_SECONDS = 10.0
 """A worker that hears nothing for this long starts no request: the engine may have given its share to others."""
 LEAVE_SECONDS = 60.0
+COLLECT_AFTER = 50_000
+"""Objects made before the collector looks for cycles, as in the command itself. It need not look at those of Ray."""
 
 
 class Share(Value):
@@ -305,7 +308,7 @@ class RayWorker:
     async def serve(self) -> None:
         """Work until the engine closes the connection."""
         given = self._given
-        reader, self._writer = await asyncio.open_connection(given.host, given.port)
+        reader, self._writer = await asyncio.open_connection(given.host, given.port, limit=LARGEST_BATCH)
         loop = asyncio.get_running_loop()
         self._heard = loop.time()
         beat = loop.create_task(self._beat())
@@ -413,10 +416,14 @@ class RayWorker:
                     self._keep(case, answer)
                     continue
                 if not self._answered:
-                    asyncio.get_running_loop().call_soon(self._settle)
+                    asyncio.get_running_loop().call_soon(self._settle_after_sending)
                 self._answered.append((case, answer))
         except ToolcertError as error:
             await self._fail(error)
+
+    def _settle_after_sending(self) -> None:
+        """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""
+        asyncio.get_running_loop().call_soon(self._settle)
 
     def _settle(self) -> None:
         """Judge what was answered."""
@@ -439,6 +446,8 @@ class RayWorker:
         self._size += len(line)
         if len(self._lines) >= BATCH or self._size >= LARGEST_BATCH:
             self._tell()
+        elif not (self._queue or self._tasks):
+            self.tell_soon()  # there is nothing else to do
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._tell)
 
@@ -506,4 +515,6 @@ class RayActor:
         """Work until the engine no longer needs this worker."""
         from toolcert.http.connection import run
 
+        gc.freeze()
+        gc.set_threshold(COLLECT_AFTER)
         run(RayWorker(assignment, work).serve())
