@@ -227,7 +227,7 @@ def test_a_killed_node_loses_no_row_and_doubles_none(cluster: Cluster, tmp_path:
     assert "1 worker died" in err
     indices = [one.row.index for one in records(tmp_path / "run") if one.row]
     assert indices == list(range(1, rows + 1))
-    assert asked - rows <= 8 + 128
+    assert asked - rows <= 8 + 64
     assert timeless(summarise(tmp_path / "run")) == timeless(whole.summary)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import json
 import os
 import pickle
@@ -24,8 +25,8 @@ from support.verifying import records, run, timeless
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.verify import verify_job
 from toolcert.core.cases import Outcome, SkipKind
-from toolcert.core.errors import ClusterError, ConfigurationError, UnreachableError
-from toolcert.core.events import AttemptMade, CaseFinished, Event, Handler
+from toolcert.core.errors import ClusterError, ConfigurationError, InputError, UnreachableError
+from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunStopping
 from toolcert.core.secrets import Secret
 from toolcert.engine import ray_engine, ray_worker
 from toolcert.engine.ray_engine import WorkerPool
@@ -163,7 +164,7 @@ async def test_a_worker_that_vanishes_costs_only_what_it_had_in_hand(tmp_path: P
     indices = [one.row.index for one in records(tmp_path / "run") if one.row]
     assert indices == list(range(1, 301))
     assert result.summary.rows.passed == 300
-    assert asked - 300 <= 4 + ray_engine.MOST_AHEAD
+    assert asked - 300 <= 4 + ray_worker.BATCH
     assert "1 worker died" in result.notices[-1]
 
 
@@ -391,6 +392,73 @@ async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path)
     result = await on_workers(dataset_of(tmp_path, 1), "http://127.0.0.1:9", tmp_path / "run", workers=(mortal,))
     assert [one.outcome for one in records(tmp_path / "run")] == [Outcome.NOT_MEASURED]
     assert result.summary.bugs == 1
+
+
+async def test_a_worker_that_sends_rubbish_loses_its_cases_and_no_row_is_lost(tmp_path: Path) -> None:
+    async def confused(pool: WorkerPool) -> None:
+        reader, writer = await hello(pool)
+        while not (leased := [key for link in pool._links for key in link.leases]):
+            await read_frame(reader)
+        fine = {"case": leased[0], "endpoint": "e", "model": "m", "outcome": "passed"}
+        writer.write(frame(Report(), [json.dumps(fine).encode() + b"\n", b"{rubbish\n"]))
+        await reader.read()
+
+    with Vendor(models=["faithful"]) as vendor:
+        result = await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(confused, worker))
+    assert [one.row.index for one in records(tmp_path / "run") if one.row] == list(range(1, 41))
+    assert result.summary.rows.passed == 40
+    assert "1 worker died" in result.notices[-1]
+
+
+async def test_a_handler_that_fails_ends_the_run_with_its_error(tmp_path: Path) -> None:
+    def full(event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            raise OSError(28, "No space left on device")
+
+    with Vendor(models=["faithful"]) as vendor, pytest.raises(OSError, match="No space left"):
+        await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", handlers=[full])
+
+
+@pytest.mark.parametrize("kind", [CaseStarted, AttemptMade])
+async def test_a_bug_in_a_handler_ends_the_run_and_does_not_hang_it(tmp_path: Path, kind: type) -> None:
+    def broken(event: Event) -> None:
+        if isinstance(event, kind):
+            raise ZeroDivisionError("a bug")
+
+    with Vendor(models=["faithful"]) as vendor, pytest.raises(ZeroDivisionError):
+        await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", handlers=[broken])
+
+
+def run_on_workers(dataset: str, url: str, output: Path) -> VerifyRun:
+    return asyncio.run(on_workers(dataset, url, output))
+
+
+@pytest.mark.parametrize("asking", [run_on_workers, run])
+def test_all_that_was_asked_before_the_damage_of_a_dataset_is_kept(tmp_path: Path, asking: Callable[..., Any]) -> None:
+    rows = [row(n, messages=[{"role": "user", "content": f"Weather in Paris? {n} {'-' * 4000}"}]) for n in range(300)]
+    whole = gzip.compress(Path(write_rows(tmp_path / "whole.jsonl", rows)).read_bytes(), 0)
+    damaged = tmp_path / "d.jsonl.gz"
+    damaged.write_bytes(whole[: len(whole) // 4])
+    with Vendor(models=["faithful"], latency=0.05) as vendor:
+        with pytest.raises(InputError, match="stops being readable after line"):
+            asking(str(damaged), vendor.url, tmp_path / "run")
+        asked = len(vendor.requests)
+    assert 0 < asked < 300
+    assert [one.row.index for one in records(tmp_path / "run") if one.row] == list(range(1, asked + 1))
+
+
+@pytest.mark.heavy
+async def test_a_second_interrupt_ends_the_run_at_once(tmp_path: Path) -> None:
+    def press(event: Event) -> None:
+        if isinstance(event, CaseFinished | RunStopping):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with Vendor(models=["faithful"], latency=0.01) as vendor:
+        vendor.outage("timeout", after=1)
+        began = time.monotonic()
+        result = await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", handlers=[press])
+    assert result.interrupted
+    assert time.monotonic() - began < 4.0
 
 
 async def test_another_version_of_toolcert_is_refused(tmp_path: Path) -> None:

@@ -254,7 +254,9 @@ class LocalEngine:
         self._workers: list[asyncio.Task[None]] = []
         self._answered: list[tuple[Case, Judge]] = []
         self._failure: BaseException | None = None
-        """Why the run cannot go on, if that came up while answers were judged and reported."""
+        """Why the run cannot go on, if that came up where no worker could raise it."""
+        self._unwritable = False
+        """Whether it is that nothing more can be written."""
 
     async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
         """Perform every case of the plan; a case on which our own code fails is not measured, and the others go on."""
@@ -295,7 +297,7 @@ class LocalEngine:
 
     async def _worker(self, endpoint: str, plan: Plan, work: Work, queue: CaseQueue) -> None:
         session = self._sessions[endpoint]
-        while (case := await queue.take(endpoint)) is not None:
+        while (case := await self._next(endpoint, queue)) is not None:
             self._tell(CaseStarted(case=case))
             if skip := self._skip(case):
                 # Without this pause the rest of a long plan would be skipped at once, and Ctrl-C would not be noticed.
@@ -311,6 +313,18 @@ class LocalEngine:
             if not self._answered:
                 asyncio.get_running_loop().call_soon(self._settle_after_sending, plan, queue)
             self._answered.append((case, answer))
+
+    async def _next(self, endpoint: str, queue: CaseQueue) -> Case | None:
+        try:
+            return await queue.take(endpoint)
+        except Exception as error:  # noqa: BLE001 - the run raises it
+            self._end_of_plan(queue, error)
+            return None
+
+    def _end_of_plan(self, queue: CaseQueue, error: Exception) -> None:
+        """The next case cannot be had, as from a damaged file: what was asked before is still answered and kept."""
+        self._failure = self._failure or error
+        queue.close()
 
     def _settle_after_sending(self, plan: Plan, queue: CaseQueue) -> None:
         """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""
@@ -330,12 +344,13 @@ class LocalEngine:
             yield
         except BaseException as error:  # noqa: BLE001 - the run raises it
             self._failure = self._failure or error
+            self._unwritable = self._unwritable or isinstance(error, OutputError | OSError)
             self._cancel()
 
     def _finish(self, finished: list[tuple[Case, Record]], plan: Plan, queue: CaseQueue) -> None:
         """Take note of finished cases, report them, and release what waited for them."""
-        if isinstance(self._failure, OutputError | OSError):
-            return  # nothing more can be written; after another failure the answers are kept all the same
+        if self._unwritable:
+            return  # after another failure the answers are kept all the same
         if self._watch is not None:
             for _, record in finished:
                 self._watch.saw(record)

@@ -543,7 +543,11 @@ class RayEngine(LocalEngine):
             raise failure
 
     def _next_case(self, queue: CaseQueue) -> Case | None:
-        case = queue.take_now(self._pool.spec.name)
+        try:
+            case = queue.take_now(self._pool.spec.name)
+        except Exception as error:  # noqa: BLE001 - the run raises it
+            self._end_of_plan(queue, error)
+            return None
         if case is not None:
             self._tell(CaseStarted(case=case))
         return case
