@@ -27,6 +27,7 @@ from toolcert.api.verify import verify_job
 from toolcert.core.cases import Outcome, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, InputError, UnreachableError
 from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunStopping
+from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.engine import ray_engine, ray_worker
 from toolcert.engine.ray_engine import WorkerPool
@@ -378,6 +379,26 @@ async def test_a_record_of_a_case_that_another_worker_has_is_dropped(tmp_path: P
     cases = [one.case for one in records(tmp_path / "run")]
     assert len(cases) == len(set(cases)) == 40
     assert "other" not in cases
+
+
+async def test_a_record_that_arrives_after_its_worker_was_given_up_is_dropped(tmp_path: Path) -> None:
+    """The case is another's by then, and would be recorded twice."""
+
+    async def late(pool: WorkerPool) -> None:
+        reader, _ = await hello(pool)
+        while not any(link.leases for link in pool._links):
+            await read_frame(reader)
+        link = next(link for link in pool._links if link.machine == "elsewhere")
+        lines = [
+            encode_record(Record(case=key, endpoint="e", model="m", outcome=Outcome.PASSED)) for key in link.leases
+        ]
+        pool._leave(link)
+        pool._take(link, Report(), lines)
+
+    with Vendor(models=["faithful"]) as vendor:
+        await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(late, worker))
+    assert [one.row.index for one in records(tmp_path / "run") if one.row] == list(range(1, 41))
+    assert len((tmp_path / "run/records.jsonl").read_bytes().splitlines()) == 40
 
 
 async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path) -> None:

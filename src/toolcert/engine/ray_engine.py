@@ -34,7 +34,7 @@ from toolcert.engine.local import BATCH, Budget, CaseQueue, LocalEngine, skipped
 from toolcert.engine.outage import OutageWatch
 from toolcert.engine.ray_worker import (
     BEAT_SECONDS,
-    LARGEST_BATCH,
+    READ_AHEAD,
     Assignment,
     Grant,
     Hello,
@@ -194,7 +194,7 @@ class WorkerPool:
 
     async def open(self, host: str) -> None:
         """Listen for workers."""
-        self._server = await asyncio.start_server(self._meet, host, 0, limit=LARGEST_BATCH)
+        self._server = await asyncio.start_server(self._meet, host, 0, limit=READ_AHEAD)
         self._address = self._server.sockets[0].getsockname()[:2]
         self.in_background(self._watch())
 
@@ -357,11 +357,13 @@ class WorkerPool:
         self._links.remove(link)
         if not self._links:
             self._alone_since = time.monotonic()
+        # What it may still have sent is no longer taken: others are asked.
+        held, link.leases = link.leases, {}
         if self._stopping:
             self._end_if_done()
             return
         self.workers_lost += 1
-        self._report([lost for case in reversed(link.leases.values()) if (lost := self._lose(case)) is not None])
+        self._report([lost for case in reversed(held.values()) if (lost := self._lose(case)) is not None])
         self._divide()
         self._deal_soon()
         self.lost()
