@@ -32,6 +32,7 @@ from toolcert.core.secrets import Secret
 from toolcert.engine import ray_engine, ray_worker
 from toolcert.engine.ray_engine import WorkerPool
 from toolcert.engine.ray_worker import Hello, Orders, RayWorker, Report, frame, key_pair, read_frame, seal, unseal
+from toolcert.http.connection import run as run_on_uvloop
 from toolcert.http.retry import RetryPolicy
 from toolcert.runs.encoding import Keep, decode_record, encode_record, record_of
 from toolcert.simulate import Vendor
@@ -399,6 +400,27 @@ async def test_a_record_that_arrives_after_its_worker_was_given_up_is_dropped(tm
         await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(late, worker))
     assert [one.row.index for one in records(tmp_path / "run") if one.row] == list(range(1, 41))
     assert len((tmp_path / "run/records.jsonl").read_bytes().splitlines()) == 40
+
+
+def test_nothing_is_sent_to_a_worker_whose_connection_broke(tmp_path: Path) -> None:
+    """uvloop raises where one writes to it before the loss is noticed."""
+    tried: list[bool] = []
+
+    async def broken(pool: WorkerPool) -> None:
+        reader, _ = await hello(pool)
+        await read_frame(reader)
+        link = next(link for link in pool._links if link.machine == "elsewhere")
+        link._writer.transport.abort()
+        while link in pool._links:
+            link.send(Orders())
+            await asyncio.sleep(0)
+        link.send(Orders())
+        tried.append(True)
+
+    with Vendor(models=["faithful"]) as vendor:
+        run_on_uvloop(on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(broken, worker)))
+    assert tried
+    assert [one.row.index for one in records(tmp_path / "run") if one.row] == list(range(1, 41))
 
 
 async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path) -> None:

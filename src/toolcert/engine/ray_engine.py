@@ -43,10 +43,10 @@ from toolcert.engine.ray_worker import (
     Report,
     Share,
     SharedTools,
-    frame,
     key_pair,
     read_frame,
     seal,
+    send,
 )
 from toolcert.http.limiter import AdaptiveLimiter
 from toolcert.http.retry import RetryPolicy
@@ -115,7 +115,7 @@ class WorkerLink:
         return max(0, self.places + ahead - len(self.leases)) if self.open and self.places else 0
 
     def send(self, orders: Orders, lines: Sequence[bytes] = ()) -> None:
-        self._writer.write(frame(orders, lines))
+        send(self._writer, orders, lines)
 
     def lease(self, cases: Sequence[Case]) -> None:
         """Hand cases over."""

@@ -156,6 +156,12 @@ def frame(message: Value, lines: Sequence[bytes] = ()) -> bytes:
     return b"".join((length.to_bytes(_LENGTH, "big"), head, b"\n", *lines))
 
 
+def send(writer: asyncio.StreamWriter, message: Value, lines: Sequence[bytes] = ()) -> None:
+    """Send a message, unless the other side is gone: that is noticed where its messages are awaited."""
+    if not writer.transport.is_closing():
+        writer.write(frame(message, lines))
+
+
 async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> tuple[bytes, list[bytes]]:
     """The next message and its lines; IncompleteReadError at the end."""
     length = int.from_bytes(await reader.readexactly(_LENGTH), "big")
@@ -483,7 +489,7 @@ class RayWorker:
             self._budget.wants = 0
 
     def _send(self, report: Report, lines: Sequence[bytes] = ()) -> None:
-        self._writer.write(frame(report, lines))
+        send(self._writer, report, lines)
 
     async def _fail(self, error: ToolcertError) -> None:
         """Tell the engine what its user has to mend."""
