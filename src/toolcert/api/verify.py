@@ -58,7 +58,14 @@ async def run_job(
         from toolcert.engine.ray_cluster import open_pool
         from toolcert.engine.ray_engine import WorkerPool
 
-        pool = WorkerPool(job.spec, key, VerifyWork(job.shaping), max_requests=options.max_requests, policy=policy)
+        pool = WorkerPool(
+            job.spec,
+            key,
+            VerifyWork(job.shaping),
+            max_requests=options.max_requests,
+            policy=policy,
+            attempts=bool(handlers),
+        )
         async with open_pool(pool, options.ray_address, options.ray_workers):
             return await job.run(pool, folder, handlers)
     async with open_sessions([Endpoint.of(job.spec, key)], policy) as sessions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from toolcert.core.cases import Case
@@ -56,3 +56,6 @@ class RunFinished(Value):
 
 Event: TypeAlias = RunStarted | CaseStarted | AttemptMade | CaseFinished | RunStopping | RunFinished
 Handler: TypeAlias = Callable[[Event], None]
+FinishAll: TypeAlias = Callable[[Sequence[CaseFinished]], None]
+"""A handler with a method `finish_all` is given many finished cases by it, where that takes less time than one by one.
+Where our own code fails on one of them, it must have done nothing."""

@@ -20,6 +20,7 @@ from toolcert.core.events import (
     CaseFinished,
     CaseStarted,
     Event,
+    FinishAll,
     Handler,
     RunFinished,
     RunStarted,
@@ -249,6 +250,7 @@ class LocalEngine:
         self._concurrency = concurrency
         self._handlers = handlers
         self._all_handlers = (*recorders, *handlers)
+        self._finish_all: list[FinishAll | None] = [getattr(one, "finish_all", None) for one in self._all_handlers]
         self._watch = watch
         self._bugs = BugWatch()
         self._workers: list[asyncio.Task[None]] = []
@@ -362,6 +364,8 @@ class LocalEngine:
         """Report finished cases, and return what was reported: a record that cannot be kept is our bug as well."""
         events = [CaseFinished(record=record) for _, record in finished]
         for number, handler in enumerate(self._all_handlers, 1):
+            if _took_all(self._finish_all[number - 1], events):
+                continue
             for place, event in enumerate(events):
                 try:
                     handler(event)
@@ -399,6 +403,19 @@ class LocalEngine:
     def _cancel(self) -> None:
         for worker in self._workers:
             worker.cancel()
+
+
+def _took_all(finish_all: FinishAll | None, events: Sequence[CaseFinished]) -> bool:
+    """Whether a handler took all these events; otherwise each must be tried, to find the one it fails on."""
+    if finish_all is None:
+        return False
+    try:
+        finish_all(events)
+    except (ToolcertError, OSError):
+        raise
+    except Exception:  # noqa: BLE001 - not hidden: it comes up again with the event that causes it
+        return False
+    return True
 
 
 async def performed(case: Case, work: Work, session: Session, on_attempt: OnAttempt, over: Skip) -> Record | Judge:

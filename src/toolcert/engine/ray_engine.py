@@ -162,14 +162,16 @@ class WorkerPool:
         *,
         max_requests: int | None = None,
         policy: RetryPolicy | None = None,
+        attempts: bool = True,
     ) -> None:
-        """`work` is copied to the workers."""
+        """`work` is copied to the workers; without `attempts`, they do not report each attempt at once."""
         self.spec = spec
         self.work = work
         self.planned = 1
         """Workers that are wanted."""
         self._key = key
         self._policy = policy
+        self._attempts = attempts
         patience = (policy or RetryPolicy()).patience
         self._limit = AdaptiveLimiter(spec.concurrency, spec.rpm, longest_pause=patience)
         self._cuts = 0
@@ -222,6 +224,7 @@ class WorkerPool:
             variables=tuple(name for value in self.spec.headers.values() for name in variables_in(value)),
             over=self.budget.over,
             limited=self.budget.limit is not None,
+            attempts=self._attempts,
         )
 
     async def first_worker(self) -> None:

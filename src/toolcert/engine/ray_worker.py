@@ -167,8 +167,9 @@ async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> tu
     length = int.from_bytes(await reader.readexactly(_LENGTH), "big")
     if length > longest:
         raise ConnectionError("the message is too long")
-    head, *lines = (await reader.readexactly(length)).split(b"\n")
-    return head, [line + b"\n" for line in lines if line]
+    # No line has a carriage return: it would be escaped.
+    head, *lines = (await reader.readexactly(length)).splitlines(keepends=True)
+    return head, lines
 
 
 def key_pair() -> tuple[Any, bytes]:
@@ -222,6 +223,8 @@ class Assignment(Value):
     """Variables that headers take secrets from."""
     limited: bool = False
     """Whether there is a budget."""
+    attempts: bool = True
+    """Whether anyone wants to know of each attempt at once; the records have them in any case."""
 
 
 class WorkerBudget:
@@ -443,7 +446,8 @@ class RayWorker:
             self._start(self._fail(error))
 
     def _attempted(self, key: str, attempt: Attempt) -> None:
-        self._attempts.append((key, attempt))
+        if self._given.attempts:
+            self._attempts.append((key, attempt))
 
     def _keep(self, case: Case, record: Record) -> None:
         try:

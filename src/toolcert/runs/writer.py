@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -103,12 +103,16 @@ class RunWriter:
         elif isinstance(event, RunFinished):
             self.finish(interrupted=event.interrupted)
 
+    def finish_all(self, events: Sequence[CaseFinished]) -> None:
+        """Write the records of many finished cases at once, which spares the system parts of pages."""
+        self.append_line(b"".join([encode_record(event.record, self._keep) for event in events]))
+
     def append(self, record: Record) -> None:
         """Write one record; when this returns, a crash of the process no longer loses it."""
         self.append_line(encode_record(record, self._keep))
 
     def append_line(self, line: bytes) -> None:
-        """Write a record that is already encoded."""
+        """Write a record that is already encoded, or several."""
         try:
             self._write_all(line)
             if time.monotonic() - self._synced >= SYNC_SECONDS:
@@ -151,11 +155,11 @@ class RunWriter:
         with output_errors(self._path):
             self._file = os.open(self._path, flags, 0o644)
 
-    def _write_all(self, line: bytes) -> None:
+    def _write_all(self, lines: bytes) -> None:
         try:
-            written = os.write(self._file, line)
-            while written < len(line):
-                written += os.write(self._file, line[written:])
+            written = os.write(self._file, lines)
+            while written < len(lines):
+                written += os.write(self._file, lines[written:])
         except OSError:
             # A full disk may have taken part of the line; the log must end with a whole one.
             repair_tail(self._path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -50,6 +50,12 @@ class VerifyLog:
         if self.kept_earlier and isinstance(event, CaseFinished) and event.record.outcome.measured:
             self._replace_earlier()
         self.writer(event)
+
+    def finish_all(self, events: Sequence[CaseFinished]) -> None:
+        """Write many records at once."""
+        if self.kept_earlier and any(event.record.outcome.measured for event in events):
+            self._replace_earlier()
+        self.writer.finish_all(events)
 
     def close(self) -> None:
         """Release the files."""
