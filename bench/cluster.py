@@ -22,7 +22,7 @@ CONCURRENCY = 64
 WORKERS = 2
 ROUNDS = 5
 REPORTED_TOGETHER = 64
-"""Answers that a worker may have and not have reported."""
+"""Records that a worker may have and not have sent."""
 LOOK_SECONDS = 0.2
 """To look at all processes takes three milliseconds of a core that the workers need."""
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -81,7 +81,7 @@ def ray_engine(kit: Kit) -> Iterator[Row]:
     told = f"{more:+.0%} ({costs}; two processes apart {limit:+.0%})"
     yield Row("P13", "CPU a row on Ray, its own processes included", told, "<= +15 %", "", more <= 0.15)
     told = f"{again}; all {ROWS} rows recorded once"
-    lost = CONCURRENCY // WORKERS + REPORTED_TOGETHER
+    lost = 2 * CONCURRENCY // WORKERS + REPORTED_TOGETHER  # in flight, answered and not yet judged, judged
     yield Row("P13", "requests made twice after kill -9 of a worker", told, f"<= {lost}", "", again <= lost)
 
 

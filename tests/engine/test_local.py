@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import os
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pytest
 
@@ -322,6 +322,39 @@ async def test_every_judged_case_ends_in_one_record_that_each_handler_has_before
     await run_judged_later(Cases([case(str(n)) for n in range(300)]), [keep, tell], concurrency=100)
     assert kept == told
     assert sorted(kept, key=int) == [str(n) for n in range(300)]
+
+
+class Batches:
+    """A handler that takes finished cases together, and fails on one of them."""
+
+    def __init__(self) -> None:
+        self.kept: list[Record] = []
+        self.together = 0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            self._refuse(event)
+            self.kept.append(event.record)
+
+    def finish_all(self, events: Sequence[CaseFinished]) -> None:
+        for event in events:
+            self._refuse(event)
+        self.kept += [event.record for event in events]
+        self.together = max(self.together, len(events))
+
+    def _refuse(self, event: CaseFinished) -> None:
+        if event.record.case == "7" and event.record.outcome is Outcome.PASSED:
+            raise ValueError("this one cannot be kept")
+
+
+async def test_a_record_that_cannot_be_kept_among_others_costs_its_case_alone() -> None:
+    handler = Batches()
+    told: list[Event] = []
+    await run_judged_later(Cases([case(str(n)) for n in range(40)]), [handler, told.append], concurrency=10)
+    assert handler.together > 1
+    assert sorted((record.case for record in handler.kept), key=int) == [str(n) for n in range(40)]
+    assert [record.case for record in handler.kept if record.codes == (INTERNAL,)] == ["7"]
+    assert finished(told) == handler.kept
 
 
 async def test_a_bug_in_judging_costs_its_case_and_keeps_the_answer() -> None:

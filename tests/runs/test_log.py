@@ -12,6 +12,7 @@ import pytest
 
 from toolcert.core.cases import Outcome
 from toolcert.core.errors import InputError, OutputError
+from toolcert.core.events import CaseFinished
 from toolcert.core.records import Manifest, Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
@@ -48,6 +49,16 @@ def test_a_record_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
     writer.append(record(1))
     assert (tmp_path / RECORDS).read_bytes().endswith(b"\n")
     writer.close()
+
+
+def test_records_that_are_written_together_are_those_written_one_by_one(tmp_path: Path) -> None:
+    records = [record(number, outcome) for number, outcome in enumerate(Outcome)]
+    write(tmp_path / "one by one", *records)
+    writer = RunWriter(tmp_path / "together", manifest())
+    writer.finish_all([CaseFinished(record=item) for item in records])
+    written = (tmp_path / "together" / RECORDS).read_bytes()
+    writer.close()
+    assert written == (tmp_path / "one by one" / RECORDS).read_bytes()
 
 
 @pytest.mark.parametrize("torn", [b'{"case":"e/m/p/3"', b"{", b"\x00" * 70_000])
