@@ -89,13 +89,27 @@ class Lender(NamedTuple):
     """The run cannot go on."""
 
 
+class Lease(NamedTuple):
+    """A case that a worker has. Its body is kept as it was sent: decoded, it would take five times as much memory."""
+
+    case: Case
+    """Without its body."""
+    line: bytes
+    tools: list[Any] | None
+    """The tool list that the line refers to."""
+
+    def whole_case(self) -> Case:
+        """The case as it was lent."""
+        return msgspec.json.decode(self.line, type=LeasedCase).with_tools(self.tools)
+
+
 class WorkerLink:
     """The engine's side of the connection to one worker."""
 
     def __init__(self, writer: asyncio.StreamWriter, machine: str) -> None:
         self._writer = writer
         self.machine = machine
-        self.leases: dict[str, Case] = {}
+        self.leases: dict[str, Lease] = {}
         self.places = 0
         self.open = True
         """Whether it may get new cases."""
@@ -123,21 +137,22 @@ class WorkerLink:
         forget = len(self._tools) > _MOST_TOOLSETS
         if forget:
             self._tools.clear()
-        lines = [self._line(case, tools) for case in cases]
-        self.leases.update((case.key, case) for case in cases)
-        self.send(Orders(tools=tuple(tools), forget_tools=forget), lines)
+        leases = [self._lease(case, tools) for case in cases]
+        self.leases.update((lease.case.key, lease) for lease in leases)
+        self.send(Orders(tools=tuple(tools), forget_tools=forget), [lease.line for lease in leases])
 
-    def _line(self, case: Case, tools: list[SharedTools]) -> bytes:
+    def _lease(self, case: Case, tools: list[SharedTools]) -> Lease:
+        bare = msgspec.structs.replace(case, body=None)
         offered = None if case.body is None else case.body.get("tools")
         if not isinstance(offered, list):
-            return msgspec.json.encode(LeasedCase(case=case)) + b"\n"
+            return Lease(bare, msgspec.json.encode(LeasedCase(case=case)) + b"\n", None)
         known = self._tools.get(id(offered))
         if known is None or known[0] is not offered:
             known = self._tools[id(offered)] = (offered, len(self._tools))
             tools.append(SharedTools(number=known[1], tools=offered))
         body: JsonObject = {**(case.body or {}), "tools": None}
         light = msgspec.structs.replace(case, body=body)
-        return msgspec.json.encode(LeasedCase(case=light, tools=known[1])) + b"\n"
+        return Lease(bare, msgspec.json.encode(LeasedCase(case=light, tools=known[1])) + b"\n", offered)
 
     def count(self, cases: int) -> None:
         """Take note of finished cases, for the rate."""
@@ -366,25 +381,26 @@ class WorkerPool:
             self._end_if_done()
             return
         self.workers_lost += 1
-        self._report([lost for case in reversed(held.values()) if (lost := self._lose(case)) is not None])
+        self._report([lost for lease in reversed(held.values()) if (lost := self._lose(lease)) is not None])
         self._divide()
         self._deal_soon()
         self.lost()
 
-    def _lose(self, case: Case) -> tuple[Case, Record] | None:
+    def _lose(self, lease: Lease) -> tuple[Case, Record] | None:
         """Have a case asked again; its record where it was lost too often."""
+        case = lease.case
         self._losses[case.key] = self._losses.get(case.key, 0) + 1
         if self._losses[case.key] < MOST_LOSSES:
             self.dealt_again += 1
-            self._again.appendleft(case)
+            self._again.appendleft(lease.whole_case())
             return None
         died = RuntimeError(f"{MOST_LOSSES} workers died while they had this case")
         return case, unjudged(unmeasured(case), died)
 
     def _take(self, link: WorkerLink, report: Report, lines: Sequence[bytes]) -> None:
         for key, attempt in report.attempts:
-            if (case := link.leases.get(key)) is not None and self._lender is not None:
-                self._lender.attempted(case, attempt)
+            if (lease := link.leases.get(key)) is not None and self._lender is not None:
+                self._lender.attempted(lease.whole_case(), attempt)
         for refusal in report.refusals:
             news = refusal.news and refusal.cut == self._cuts
             self._limit.overloaded(refusal.retry_after, started=None if news else -math.inf)
@@ -394,7 +410,7 @@ class WorkerPool:
         # All are decoded before the first is taken: a worker that sends rubbish keeps its leases, and loses them.
         records = [record_of(line) for line in lines]
         # None from a worker that lost its lease to another.
-        self._report([(case, one) for one in records if (case := link.leases.pop(one.case, None)) is not None])
+        self._report([(lease.case, one) for one in records if (lease := link.leases.pop(one.case, None)) is not None])
         link.count(len(lines))
         self._take_back(link, report.returned)
         if report.wants:
@@ -415,9 +431,9 @@ class WorkerPool:
             self._lender.end()
 
     def _take_back(self, link: WorkerLink, keys: Sequence[str]) -> None:
-        cases = [case for key in reversed(keys) if (case := link.leases.pop(key, None)) is not None]
+        leases = [lease for key in reversed(keys) if (lease := link.leases.pop(key, None)) is not None]
         if not self._stopping:
-            self._again.extendleft(cases)
+            self._again.extendleft(lease.whole_case() for lease in leases)
         self._end_if_done()
 
     def _grant(self, wanted: int) -> Grant:

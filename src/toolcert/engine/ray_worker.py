@@ -102,6 +102,12 @@ class LeasedCase(Value):
     case: Case
     tools: int | None = None
 
+    def with_tools(self, tools: list[Any] | None) -> Case:
+        """The case with its tools again, if it has any to refer to."""
+        if tools is not None and self.case.body is not None:
+            self.case.body["tools"] = tools
+        return self.case
+
 
 class Hello(Value):
     """What a worker says of itself first."""
@@ -301,7 +307,9 @@ class RayWorker:
         self._limiter.budget = self._budget
         self._session: Session | None = None
         self._cuts = 0
-        self._queue: deque[Case] = deque()
+        self._queue: deque[tuple[bytes, dict[int, list[Any]]]] = deque()
+        """Leased cases, and the tool lists that they refer to. A case is decoded when its turn comes, and then used at
+        once: hundreds of decoded ones would be in no cache of the processor any more."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._tools: dict[int, list[Any]] = {}
         self._answered: list[tuple[Case, Judge]] = []
@@ -379,10 +387,10 @@ class RayWorker:
 
     def _obey(self, orders: Orders, lines: list[bytes]) -> None:
         if orders.forget_tools:
-            self._tools.clear()
+            self._tools = {}
         for shared in orders.tools:
             self._tools[shared.number] = shared.tools
-        self._queue.extend(map(self._case, lines))
+        self._queue.extend((line, self._tools) for line in lines)
         if (share := orders.share) is not None:
             self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)
             self._cuts = share.cut
@@ -392,15 +400,13 @@ class RayWorker:
             self._hand_back()
         self._begin()
 
-    def _case(self, line: bytes) -> Case:
+    def _case(self, line: bytes, tools: dict[int, list[Any]]) -> Case:
         leased = self._decode_case(line)
-        if leased.tools is not None and leased.case.body is not None:
-            leased.case.body["tools"] = self._tools[leased.tools]
-        return leased.case
+        return leased.with_tools(None if leased.tools is None else tools[leased.tools])
 
     def _hand_back(self) -> None:
         if self._queue:
-            self._returned += [case.key for case in self._queue]
+            self._returned += [self._decode_case(line).case.key for line, _ in self._queue]
             self._queue.clear()
             self.tell_soon()
 
@@ -419,7 +425,7 @@ class RayWorker:
         assert session is not None
         try:
             while self._queue and len(self._tasks) <= self._limiter.limit + AHEAD:
-                case = self._queue.popleft()
+                case = self._case(*self._queue.popleft())
                 on_attempt = partial(self._attempted, case.key)
                 answer = await performed(case, self._work, session, on_attempt, self._given.over)
                 if isinstance(answer, Record):
