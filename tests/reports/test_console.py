@@ -16,12 +16,14 @@ from msgspec import structs
 from reports.hostile import HOSTILE, HUGE
 from reports.samples import probe_summary
 from toolcert.comparison.result import Comparison
-from toolcert.core.events import RunStopping
+from toolcert.core.cases import Case, Outcome
+from toolcert.core.events import CaseFinished, CaseStarted, RunFinished, RunStopping
+from toolcert.core.records import Record
 from toolcert.core.statistics.rates import Certainty
 from toolcert.core.targets import EndpointSpec
 from toolcert.probes.summary.scorecard import Usage
 from toolcert.reports.compare.console import print_comparison
-from toolcert.reports.console.progress import progress
+from toolcert.reports.console.progress import PlainProgress, progress
 from toolcert.reports.console.record import print_record
 from toolcert.reports.console.style import Screen
 from toolcert.reports.display_text import (
@@ -108,6 +110,24 @@ def test_only_the_live_progress_of_a_terminal_loads_rich(monkeypatch: pytest.Mon
     monkeypatch.setenv("TERM", "xterm")
     assert type(progress("title")).__name__ == "LiveProgress"
     assert type(progress("title", quiet=True)).__name__ == "PlainProgress"
+
+
+def test_the_counts_of_a_line_belong_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each handler sees all cases of a batch before the next one does."""
+    monkeypatch.setattr("toolcert.reports.console.progress.PLAIN_SECONDS", 0.0)
+    out, counted = io.StringIO(), 0
+    shown = PlainProgress("title", out, lambda: f"valid {counted}")
+    case = Case(key="k", endpoint="e", model="m")
+    done = CaseFinished(record=Record(case="k", endpoint="e", model="m", outcome=Outcome.PASSED))
+    for _ in range(3):
+        shown(CaseStarted(case=case))
+        counted += 20
+        for _ in range(20):
+            shown(done)
+    shown(RunFinished())
+    told = [re.findall(r"^\D*(\d+)|valid (\d+)", line) for line in out.getvalue().splitlines()[1:]]
+    assert [first[0] for first, *_ in told] == ["0", "20", "40", "60"]
+    assert [last[1] for *_, last in told] == ["0", "20", "40", "60"]
 
 
 @pytest.mark.parametrize("terminal", [False, True])

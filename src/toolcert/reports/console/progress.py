@@ -134,7 +134,8 @@ class PlainProgress:
         if isinstance(event, RunStopping):
             self.say(stop_notice(event))
         due = time.monotonic() - self._said >= PLAIN_SECONDS
-        if isinstance(event, RunFinished) or (isinstance(event, CaseFinished) and due):
+        # Not in the middle of many finished cases: the figures of the job know all of them already.
+        if isinstance(event, RunFinished) or (isinstance(event, CaseStarted | AttemptMade) and due):
             self._said = time.monotonic()
             self.say(self._line())
 
