@@ -23,6 +23,8 @@ WORKERS = 2
 ROUNDS = 5
 REPORTED_TOGETHER = 64
 """Records that a worker may have and not have sent."""
+RECORD_BYTES = 8000
+"""About the size of a record of these rows."""
 LOOK_SECONDS = 0.2
 """To look at all processes takes three milliseconds of a core that the workers need."""
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -94,10 +96,12 @@ def _free_vendor() -> Iterator[None]:
     for process in vendors:
         os.sched_setaffinity(process, range(os.cpu_count() or 1))
         os.sched_setscheduler(process, os.SCHED_BATCH, os.sched_param(0))
-    yield
-    for process in vendors:
-        os.sched_setscheduler(process, os.SCHED_OTHER, os.sched_param(0))
-        measure.pin(process, measure.SERVER_CORE)
+    try:
+        yield
+    finally:
+        for process in vendors:
+            os.sched_setscheduler(process, os.SCHED_OTHER, os.sched_param(0))
+            measure.pin(process, measure.SERVER_CORE)
 
 
 class _Moment(NamedTuple):
@@ -132,7 +136,7 @@ def _span(commands: Sequence[measure.Command], *, kill: bool = False) -> Span:
             if written > (moments[-1].written if moments else 0):
                 family.look()
                 moments.append(_Moment(time.perf_counter(), family.cpu, written))
-            if kill and written > ROWS / 3 * 8000 and (worker := family.worker()):
+            if kill and written > ROWS / 3 * RECORD_BYTES and (worker := family.worker()):
                 os.kill(worker, signal.SIGKILL)
                 kill = False
             time.sleep(LOOK_SECONDS)

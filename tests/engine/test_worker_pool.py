@@ -229,6 +229,20 @@ async def test_more_workers_than_places_leave_no_row_behind(tmp_path: Path) -> N
     assert result.summary.rows.passed == 30
 
 
+async def test_a_worker_that_joins_gets_what_others_have_freed(tmp_path: Path) -> None:
+    """The vendor refuses the seventh request at a time; each takes long beside the time that joining takes."""
+
+    async def later(pool: WorkerPool) -> None:
+        await asyncio.sleep(0.15)
+        await worker(pool)
+
+    with Vendor(models=["faithful"], latency=0.1, capacity=6) as vendor:
+        await on_workers(
+            dataset_of(tmp_path, 60), vendor.url, tmp_path / "run", workers=(worker, later), endpoint={"concurrency": 6}
+        )
+    assert {one.row.attempts for one in records(tmp_path / "run") if one.row} == {1}
+
+
 @pytest.mark.heavy
 async def test_requests_per_minute_are_divided_among_workers(tmp_path: Path) -> None:
     dataset = dataset_of(tmp_path, 12)
@@ -303,6 +317,8 @@ async def test_without_encryption_a_worker_that_lacks_the_key_says_so(
 
 
 STRANGERS = {
+    "an empty message": bytes(4),
+    "no UTF-8": b'\x00\x00\x00\x03"\xff\n',
     "noise": b"\xff\xff\xff\xff\x00\x01\x02",
     "a web browser": b"GET / HTTP/1.1\r\n\r\n",
     "no JSON": b"\x00\x00\x00\x03abc",
@@ -390,11 +406,9 @@ async def test_a_record_that_arrives_after_its_worker_was_given_up_is_dropped(tm
         while not any(link.leases for link in pool._links):
             await read_frame(reader)
         link = next(link for link in pool._links if link.machine == "elsewhere")
-        lines = [
-            encode_record(Record(case=key, endpoint="e", model="m", outcome=Outcome.PASSED)) for key in link.leases
-        ]
+        late = [Record(case=key, endpoint="e", model="m", outcome=Outcome.PASSED) for key in link.leases]
         pool._leave(link)
-        pool._take(link, Report(), lines)
+        pool._take(link, Report(), late)
 
     with Vendor(models=["faithful"]) as vendor:
         await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(late, worker))
@@ -437,13 +451,23 @@ async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path)
     assert result.summary.bugs == 1
 
 
-async def test_a_worker_that_sends_rubbish_loses_its_cases_and_no_row_is_lost(tmp_path: Path) -> None:
+RUBBISH = {
+    "no JSON": b"{rubbish\n",
+    "no UTF-8": b'{"case":"\xff"}\n',
+    "no end": b'{"case":"k","endpoint":"e","model":"m","outcome":"passed"}',
+    "a carriage return": b'{"case":"k","endpoint":"e","model":"m",\r"outcome":"passed"}\n',
+    "deep": b"[" * 100_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("rubbish", RUBBISH.values(), ids=RUBBISH)
+async def test_a_worker_that_sends_rubbish_loses_its_cases_and_no_row_is_lost(tmp_path: Path, rubbish: bytes) -> None:
     async def confused(pool: WorkerPool) -> None:
         reader, writer = await hello(pool)
         while not (leased := [key for link in pool._links for key in link.leases]):
             await read_frame(reader)
         fine = {"case": leased[0], "endpoint": "e", "model": "m", "outcome": "passed"}
-        writer.write(frame(Report(), [json.dumps(fine).encode() + b"\n", b"{rubbish\n"]))
+        writer.write(frame(Report(), [json.dumps(fine).encode() + b"\n", rubbish]))
         await reader.read()
 
     with Vendor(models=["faithful"]) as vendor:
@@ -463,12 +487,15 @@ async def test_a_handler_that_fails_ends_the_run_with_its_error(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", [CaseStarted, AttemptMade])
-async def test_a_bug_in_a_handler_ends_the_run_and_does_not_hang_it(tmp_path: Path, kind: type) -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError, BrokenPipeError])
+async def test_a_handler_that_fails_on_any_event_ends_the_run_with_its_error(
+    tmp_path: Path, kind: type, error: type[Exception]
+) -> None:
     def broken(event: Event) -> None:
         if isinstance(event, kind):
-            raise ZeroDivisionError("a bug")
+            raise error("the handler's own")
 
-    with Vendor(models=["faithful"]) as vendor, pytest.raises(ZeroDivisionError):
+    with Vendor(models=["faithful"]) as vendor, pytest.raises(error, match="the handler's own"):
         await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", handlers=[broken])
 
 

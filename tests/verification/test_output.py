@@ -7,14 +7,20 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from support.rows import row, write_rows
 from support.verifying import run
+from toolcert.core.cases import Outcome
 from toolcert.core.errors import ExitCode, InputError, OutputError
+from toolcert.core.events import CaseFinished
+from toolcert.core.records import Manifest, Record
+from toolcert.runs.writer import RECORDS, RunWriter
 from toolcert.simulate import Vendor
+from toolcert.verification.run.log import VerifyLog
 
 ROOM = 40_000
 """Bytes a limited child may write to one file: a part of the records, and no more."""
@@ -98,3 +104,22 @@ def test_a_run_in_a_place_that_became_unwritable(tmp_path: Path, vendor: Vendor)
     with pytest.raises(InputError, match="is no file"):
         run(dataset, vendor.url, tmp_path / "run")
     assert (tmp_path / "run/records.jsonl").read_bytes() == before
+
+
+def test_an_earlier_run_is_not_replaced_by_a_record_that_cannot_be_written(tmp_path: Path) -> None:
+    def writer(folder: Path) -> RunWriter:
+        return RunWriter(folder, Manifest(run="r", job="verify", started_at=1.0, toolcert="0"))
+
+    def measured(reason: str) -> CaseFinished:
+        return CaseFinished(record=Record(case="k", endpoint="e", model="m", outcome=Outcome.FAILED, reason=reason))
+
+    with closing(writer(tmp_path)) as earlier:
+        earlier(measured("as it was"))
+    with closing(VerifyLog(tmp_path, writer, fresh=True)) as log:
+        with pytest.raises(UnicodeEncodeError):
+            log.finish_all([measured("\ud800")])
+        assert log.kept_earlier
+        assert b"as it was" in (tmp_path / RECORDS).read_bytes()
+        log.finish_all([measured("new")])
+        assert not log.kept_earlier
+        assert b"as it was" not in (tmp_path / RECORDS).read_bytes()

@@ -201,7 +201,7 @@ def test_a_growing_run_appears_and_grows(
     lines = (small_run / "records.jsonl").read_bytes().splitlines(keepends=True)
     writer = RunWriter(tmp_path / "runs" / "second", manifest)
     for line in lines[:10]:
-        writer.append_line(line)
+        writer.append_lines(line)
     row = page.locator("tr[data-run=bbbb0002]")
     row.wait_for()
     row.get_by_text("running").wait_for()
@@ -209,11 +209,11 @@ def test_a_growing_run_appears_and_grows(
     total(page, "10 cases")
     page.get_by_text("So far, by model").wait_for()
     for line in lines[10:100]:
-        writer.append_line(line)
+        writer.append_lines(line)
     total(page, "100 cases")
     page.locator(".progress", has_text="100 cases so far").wait_for()
     for line in lines[100:]:
-        writer.append_line(line)
+        writer.append_lines(line)
     writer.finish()
     total(page, "120 cases")
     page.locator(".certificate .kind", has_text="fails").wait_for()

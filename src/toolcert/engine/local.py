@@ -258,7 +258,7 @@ class LocalEngine:
         self._failure: BaseException | None = None
         """Why the run cannot go on, if that came up where no worker could raise it."""
         self._unwritable = False
-        """Whether it is that nothing more can be written."""
+        """Whether it is that nothing more can be written. After other failures, answers that came are still kept."""
 
     async def run(self, plan: Plan, work: Work, started: RunStarted) -> RunFinished:
         """Perform every case of the plan; a case on which our own code fails is not measured, and the others go on."""
@@ -271,7 +271,8 @@ class LocalEngine:
             nonlocal grace
             queue.close()
             grace = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._cancel)
-            self._emit(RunStopping(grace=GRACE_SECONDS))
+            with self._failure_kept():
+                self._emit(RunStopping(grace=GRACE_SECONDS))
 
         with on_interrupt(wind_down, self._cancel):
             await self._work_off(plan, work, queue)
@@ -341,7 +342,7 @@ class LocalEngine:
 
     @contextlib.contextmanager
     def _failure_kept(self) -> Iterator[None]:
-        """Stop the run if this fails, which nobody waits for: the run raises the failure at its end."""
+        """Stop the run if this fails; the run raises the failure at its end."""
         try:
             yield
         except BaseException as error:  # noqa: BLE001 - the run raises it
@@ -352,7 +353,7 @@ class LocalEngine:
     def _finish(self, finished: list[tuple[Case, Record]], plan: Plan, queue: CaseQueue) -> None:
         """Take note of finished cases, report them, and release what waited for them."""
         if self._unwritable:
-            return  # after another failure the answers are kept all the same
+            return
         if self._watch is not None:
             for _, record in finished:
                 self._watch.saw(record)

@@ -70,6 +70,7 @@ MOST_LOSSES = 3
 _HELLO_SECONDS = 5.0
 _LONGEST_HELLO = 65536
 _MOST_TOOLSETS = 512
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Lender(NamedTuple):
@@ -84,9 +85,9 @@ class Lender(NamedTuple):
     is_exhausted: Callable[[], bool]
     """Whether no more cases will come."""
     end: Callable[[], None]
-    """Nothing is in hand and nothing will come."""
+    """Called when nothing is in hand and nothing will come."""
     fail: Callable[[Exception], None]
-    """The run cannot go on."""
+    """Called when the run cannot go on."""
 
 
 class Lease(NamedTuple):
@@ -111,6 +112,10 @@ class WorkerLink:
         self.machine = machine
         self.leases: dict[str, Lease] = {}
         self.places = 0
+        """Requests that it may have in flight."""
+        self.most_in_flight = 0
+        """Requests that it may still have in flight from a larger share before."""
+        self._shares = 0
         self.open = True
         """Whether it may get new cases."""
         self.rate = 0.0
@@ -130,6 +135,18 @@ class WorkerLink:
 
     def send(self, orders: Orders, lines: Sequence[bytes] = ()) -> None:
         send(self._writer, orders, lines)
+
+    def share(self, places: int, pace: float, pause: float, cut: int, *, stop: bool) -> None:
+        """Tell it how many requests it may have in flight."""
+        self._shares += 1
+        self.places, self.most_in_flight = places, max(places, self.most_in_flight)
+        given = Share(places=places, pace=pace, pause=pause, cut=cut, number=self._shares)
+        self.send(Orders(share=given, stop=stop))
+
+    def obeys(self, share: int) -> None:
+        """Take note that it has no more requests in flight than the share with this number allows."""
+        if share == self._shares:
+            self.most_in_flight = self.places
 
     def lease(self, cases: Sequence[Case]) -> None:
         """Hand cases over."""
@@ -305,7 +322,7 @@ class WorkerPool:
             async with asyncio.timeout(_HELLO_SECONDS):
                 head, _ = await read_frame(reader, _LONGEST_HELLO)
             hello = msgspec.json.decode(head, type=Report).hello
-        except (OSError, EOFError, TimeoutError, msgspec.DecodeError, RecursionError):
+        except (OSError, EOFError, TimeoutError, *_NOT_JSON):
             hello = None
         if hello is None or not self._is_ours(hello):
             writer.transport.abort()
@@ -314,7 +331,7 @@ class WorkerPool:
         try:
             self._equip(link, hello)
             await self._hear(reader, link)
-        except (EOFError, OSError, msgspec.DecodeError):
+        except (EOFError, OSError):
             pass  # gone: what it had in hand is dealt out again
         except Exception as error:  # noqa: BLE001 - the run raises it
             self.fail(error)
@@ -352,12 +369,15 @@ class WorkerPool:
         while True:
             head, lines = await read_frame(reader)
             link.silent = 0
-            report = decode(head)
+            try:
+                report, records = decode(head), [record_of(line) for line in lines]
+            except _NOT_JSON as error:
+                raise ConnectionError("this is no report") from error
             if report.failure is not None:
                 raise ConfigurationError(report.failure.message, remedy=report.failure.remedy)
-            if report.ready:
+            if report.ready and link not in self._links:
                 self._welcome(link)
-            self._take(link, report, lines)
+            self._take(link, report, records)
 
     def _welcome(self, link: WorkerLink) -> None:
         self._links.append(link)
@@ -397,7 +417,7 @@ class WorkerPool:
         died = RuntimeError(f"{MOST_LOSSES} workers died while they had this case")
         return case, unjudged(unmeasured(case), died)
 
-    def _take(self, link: WorkerLink, report: Report, lines: Sequence[bytes]) -> None:
+    def _take(self, link: WorkerLink, report: Report, records: Sequence[Record]) -> None:
         for key, attempt in report.attempts:
             if (lease := link.leases.get(key)) is not None and self._lender is not None:
                 self._lender.attempted(lease.whole_case(), attempt)
@@ -407,11 +427,10 @@ class WorkerPool:
             self._cuts += news
         for _ in range(report.answered if self._limit.limit < self._limit.ceiling else 0):
             self._limit.succeeded()
-        # All are decoded before the first is taken: a worker that sends rubbish keeps its leases, and loses them.
-        records = [record_of(line) for line in lines]
         # None from a worker that lost its lease to another.
         self._report([(lease.case, one) for one in records if (lease := link.leases.pop(one.case, None)) is not None])
-        link.count(len(lines))
+        link.count(len(records))
+        link.obeys(report.obeyed)
         self._take_back(link, report.returned)
         if report.wants:
             link.send(Orders(grant=self._grant(report.wants)))
@@ -437,7 +456,7 @@ class WorkerPool:
         self._end_if_done()
 
     def _grant(self, wanted: int) -> Grant:
-        granted = 0
+        granted = wanted if self.budget.limit is None else 0
         while granted < wanted and not self.budget.spent:
             self.budget.take()
             granted += 1
@@ -449,19 +468,21 @@ class WorkerPool:
         if not links:
             return
         fair, more = divmod(limit, len(links))
-        shares = [fair + (number < more) for number in range(len(links))]
         state, pause = (limit, self._cuts, len(links)), self._limit.pause
-        if not everyone and state == self._shared:
-            return
-        self._shared = state
-        for link, share in zip(links, shares, strict=True):
+        everyone, self._shared = everyone or state != self._shared, state
+        free = max(0, limit - sum(link.most_in_flight for link in links))
+        for number, link in enumerate(links):
+            share = fair + (number < more)
             parked = link.open and not share
             link.open = share > 0
             # Without a place, what it has begun would wait forever.
-            link.places = max(share, min(1, len(link.leases)))
-            pace = 60.0 * limit / (self.spec.rpm * max(1, link.places)) if self.spec.rpm else 0.0
-            given = Share(places=link.places, pace=pace, pause=pause, cut=self._cuts)
-            link.send(Orders(share=given, stop=parked))
+            wanted = max(share, min(1, len(link.leases)))
+            # What others still have in flight from a larger share is theirs until they report less.
+            places = min(wanted, link.most_in_flight + free)
+            free -= max(0, places - link.most_in_flight)
+            if everyone or places != link.places:
+                pace = 60.0 * limit / (self.spec.rpm * max(1, places)) if self.spec.rpm else 0.0
+                link.share(places, pace, pause, self._cuts, stop=parked)
 
     def _deal_soon(self) -> None:
         if not self._dealing and self._lender is not None and not self._stopping:
@@ -548,10 +569,14 @@ class RayEngine(LocalEngine):
                 with self._failure_kept():
                     self._finish(finished[start : start + BATCH], plan, queue)
 
+        def attempted(case: Case, attempt: Attempt) -> None:
+            with self._failure_kept():
+                self._attempted(case, attempt)
+
         lender = Lender(
             next_case=partial(self._next_case, queue),
             skip=self._skip,
-            attempted=self._attempted,
+            attempted=attempted,
             finish=finish,
             is_exhausted=lambda: queue.closed,
             end=self._cancel,

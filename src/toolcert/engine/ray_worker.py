@@ -58,6 +58,8 @@ class Share(Value):
     pause: float = 0.0
     cut: int = 0
     """How often the whole limit has been cut: refusals of requests from before say nothing new."""
+    number: int = 0
+    """Counts the shares of this worker."""
 
 
 class Grant(Value):
@@ -149,6 +151,8 @@ class Report(Value):
     """Requests of the budget that it waits for."""
     returned: tuple[str, ...] = ()
     """Keys of leased cases that it did not begin."""
+    obeyed: int = 0
+    """The number of its share, once it has no more requests in flight than that allows."""
 
 
 _LENGTH = 4
@@ -173,8 +177,10 @@ async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> tu
     length = int.from_bytes(await reader.readexactly(_LENGTH), "big")
     if length > longest:
         raise ConnectionError("the message is too long")
-    # No line has a carriage return: it would be escaped.
-    head, *lines = (await reader.readexactly(length)).splitlines(keepends=True)
+    content = await reader.readexactly(length)
+    if not content.endswith(b"\n") or b"\r" in content:  # in what we send, it is escaped
+        raise ConnectionError("this is no message")
+    head, *lines = content.splitlines(keepends=True)
     return head, lines
 
 
@@ -306,7 +312,7 @@ class RayWorker:
         self._budget = WorkerBudget(self) if assignment.limited else None
         self._limiter.budget = self._budget
         self._session: Session | None = None
-        self._cuts = 0
+        self._cuts = self._share = 0
         self._queue: deque[tuple[bytes, dict[int, list[Any]]]] = deque()
         """Leased cases, and the tool lists that they refer to. A case is decoded when its turn comes, and then used at
         once: hundreds of decoded ones would be in no cache of the processor any more."""
@@ -393,7 +399,8 @@ class RayWorker:
         self._queue.extend((line, self._tools) for line in lines)
         if (share := orders.share) is not None:
             self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)
-            self._cuts = share.cut
+            self._cuts, self._share = share.cut, share.number
+            self.tell_soon()
         if orders.grant is not None and self._budget is not None:
             self._budget.fill(orders.grant)
         if orders.stop:
@@ -491,6 +498,7 @@ class RayWorker:
             answered=self._limiter.answered,
             wants=wants,
             returned=tuple(self._returned),
+            obeyed=self._share if self._limiter.in_flight <= self._limiter.limit else 0,
         )
         self._send(report, self._lines)
         self._lines, self._size, self._attempts, self._refusals, self._returned = [], 0, [], [], []

@@ -105,16 +105,20 @@ class RunWriter:
 
     def finish_all(self, events: Sequence[CaseFinished]) -> None:
         """Write the records of many finished cases at once, which spares the system parts of pages."""
-        self.append_line(b"".join([encode_record(event.record, self._keep) for event in events]))
+        self.append_lines(self.encode(events))
+
+    def encode(self, events: Sequence[CaseFinished]) -> bytes:
+        """The lines of finished cases."""
+        return b"".join([encode_record(event.record, self._keep) for event in events])
 
     def append(self, record: Record) -> None:
         """Write one record; when this returns, a crash of the process no longer loses it."""
-        self.append_line(encode_record(record, self._keep))
+        self.append_lines(encode_record(record, self._keep))
 
-    def append_line(self, line: bytes) -> None:
-        """Write a record that is already encoded, or several."""
+    def append_lines(self, lines: bytes) -> None:
+        """Write records that are already encoded."""
         try:
-            self._write_all(line)
+            self._write_all(lines)
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self._sync()
         except OSError as error:  # without a context manager, which would cost more than the rest for every record

@@ -47,15 +47,17 @@ class VerifyLog:
         self.writer = open_writer(folder)
 
     def __call__(self, event: Event) -> None:
-        if self.kept_earlier and isinstance(event, CaseFinished) and event.record.outcome.measured:
-            self._replace_earlier()
-        self.writer(event)
+        if isinstance(event, CaseFinished):
+            self.finish_all([event])
+        else:
+            self.writer(event)
 
     def finish_all(self, events: Sequence[CaseFinished]) -> None:
         """Write many records at once."""
+        lines = self.writer.encode(events)  # before anything is replaced: it may fail
         if self.kept_earlier and any(event.record.outcome.measured for event in events):
             self._replace_earlier()
-        self.writer.finish_all(events)
+        self.writer.append_lines(lines)
 
     def close(self) -> None:
         """Release the files."""
@@ -75,7 +77,7 @@ class VerifyLog:
         self.writer = self._open(self.folder)
         self.writer.manifest = waiting.manifest
         for line in whole_lines(waiting.folder / RECORDS):
-            self.writer.append_line(line)
+            self.writer.append_lines(line)
         _clear(waiting.folder)
 
 
