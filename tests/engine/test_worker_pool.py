@@ -128,6 +128,19 @@ async def test_workers_record_what_one_process_records(tmp_path: Path) -> None:
     assert there.notices == ("Ray: 2 workers on 1 machine.",)
 
 
+async def test_tool_lists_are_forgotten_when_there_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "_MOST_TOOLSETS", 3)
+    monkeypatch.setattr(ray_engine, "MOST_DEALT", 5)
+    named = [{"type": "function", "function": {**WEATHER["function"], "name": f"w{n % 17}"}} for n in range(60)]
+    dataset = write_rows(tmp_path / "d.jsonl", [row(n, tools=[tool]) for n, tool in enumerate(named)])
+    with Vendor(models=["faithful"]) as vendor:
+        await on_workers(dataset, vendor.url, tmp_path / "there")
+        await asyncio.to_thread(run, dataset, vendor.url, tmp_path / "here")
+    assert told(tmp_path / "there") == told(tmp_path / "here")
+    offered = {one.row.offered for one in records(tmp_path / "there") if one.row is not None}
+    assert offered == {(f"w{n}",) for n in range(17)}
+
+
 @pytest.mark.parametrize("keep", list(Keep))
 async def test_a_run_keeps_as_much_as_it_is_told(tmp_path: Path, keep: Keep) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", STRANGE)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from toolcert.core.values import JsonObject, Value
 
 
@@ -35,6 +37,25 @@ class Request(Value):
         """The offered tools as written; an element may be anything."""
         tools = self.body.get("tools")
         return tools if isinstance(tools, list) else []
+
+
+class SharedTools(list[Any]):
+    """A tool list that many requests offer, with its JSON: it is encoded once, so it must not be changed."""
+
+    __slots__ = ("json",)
+
+    def __init__(self, tools: Iterable[Any]) -> None:
+        super().__init__(tools)
+        self.json = msgspec.Raw(_encode(self))
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_body(body: JsonObject) -> bytes:
+    """The JSON of a request's body."""
+    tools = body.get("tools")
+    return _encode(body | {"tools": tools.json} if isinstance(tools, SharedTools) else body)
 
 
 def function_of(tool: Any) -> JsonObject | None:

@@ -39,10 +39,10 @@ from toolcert.engine.ray_worker import (
     Grant,
     Hello,
     LeasedCase,
+    NumberedTools,
     Orders,
     Report,
     Share,
-    SharedTools,
     key_pair,
     read_frame,
     seal,
@@ -70,6 +70,7 @@ MOST_LOSSES = 3
 _HELLO_SECONDS = 5.0
 _LONGEST_HELLO = 65536
 _MOST_TOOLSETS = 512
+_encode = msgspec.json.Encoder().encode
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -126,6 +127,11 @@ class WorkerLink:
         """Checks in a row without a message from it; time in which the engine itself was stalled does not count."""
         self._tools: dict[int, tuple[Any, int]] = {}
         """Tool lists that it has, by identity: rows with the same tools share one list."""
+        self._lines: list[bytes] = []
+        self._new_tools: list[NumberedTools] = []
+        """What is to be handed over, and the tool lists that it refers to and the worker does not have."""
+        self._forget = False
+        """Whether the worker is to forget all tool lists before."""
 
     @property
     def room(self) -> int:
@@ -148,28 +154,35 @@ class WorkerLink:
         if share == self._shares:
             self.most_in_flight = self.places
 
-    def lease(self, cases: Sequence[Case]) -> None:
-        """Hand cases over."""
-        tools: list[SharedTools] = []
-        forget = len(self._tools) > _MOST_TOOLSETS
-        if forget:
-            self._tools.clear()
-        leases = [self._lease(case, tools) for case in cases]
-        self.leases.update((lease.case.key, lease) for lease in leases)
-        self.send(Orders(tools=tuple(tools), forget_tools=forget), [lease.line for lease in leases])
-
-    def _lease(self, case: Case, tools: list[SharedTools]) -> Lease:
-        bare = msgspec.structs.replace(case, body=None)
+    def lease(self, case: Case) -> None:
+        """Lend it a case, which is handed over with others."""
         offered = None if case.body is None else case.body.get("tools")
-        if not isinstance(offered, list):
-            return Lease(bare, msgspec.json.encode(LeasedCase(case=case)) + b"\n", None)
-        known = self._tools.get(id(offered))
-        if known is None or known[0] is not offered:
-            known = self._tools[id(offered)] = (offered, len(self._tools))
-            tools.append(SharedTools(number=known[1], tools=offered))
-        body: JsonObject = {**(case.body or {}), "tools": None}
-        light = msgspec.structs.replace(case, body=body)
-        return Lease(bare, msgspec.json.encode(LeasedCase(case=light, tools=known[1])) + b"\n", offered)
+        if isinstance(offered, list):
+            body: JsonObject = {**(case.body or {}), "tools": None}
+            leased = LeasedCase(case=msgspec.structs.replace(case, body=body), tools=self._number(offered))
+        else:
+            leased, offered = LeasedCase(case=case), None
+        line = _encode(leased) + b"\n"
+        self._lines.append(line)
+        self.leases[case.key] = Lease(msgspec.structs.replace(case, body=None), line, offered)
+
+    def hand_over(self) -> None:
+        """Send it the cases that it was lent."""
+        if not self._lines:
+            return
+        self.send(Orders(tools=tuple(self._new_tools), forget_tools=self._forget), self._lines)
+        self._lines, self._new_tools = [], []
+        self._forget = len(self._tools) > _MOST_TOOLSETS
+        if self._forget:
+            self._tools.clear()
+
+    def _number(self, tools: list[Any]) -> int:
+        """The number under which it has a tool list, or will have it when the cases are handed over."""
+        known = self._tools.get(id(tools))
+        if known is None or known[0] is not tools:
+            known = self._tools[id(tools)] = (tools, len(self._tools))
+            self._new_tools.append(NumberedTools(number=known[1], tools=tools))
+        return known[1]
 
     def count(self, cases: int) -> None:
         """Take note of finished cases, for the rate."""
@@ -492,35 +505,36 @@ class WorkerPool:
     def _deal(self) -> None:
         """Hand cases to the workers that have room, evenly."""
         self._dealing = False
-        lender, hungry = self._lender, sorted((link for link in self._links if link.room), key=lambda link: link.room)
+        lender, hungry = self._lender, sorted((link for link in self._links if link.room), key=lambda link: -link.room)
         if lender is None or self._stopping or not hungry:
             return
         try:
-            cases = self._next_cases(lender, sum(link.room for link in hungry))
-            for left in range(len(hungry), 0, -1):
-                link = hungry[-left]
-                part = min(link.room, math.ceil(len(cases) / left))
-                if part:
-                    link.lease(cases[:part])
-                    del cases[:part]
+            if self._deal_out(lender, hungry):
+                self._deal_soon()
         except Exception as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
             lender.fail(error)
+        for link in hungry:
+            link.hand_over()
         self._end_if_done()
 
-    def _next_cases(self, lender: Lender, room: int) -> list[Case]:
-        """Cases to be asked, as many as are needed and can be read in a moment."""
-        cases: list[Case] = []
+    def _deal_out(self, lender: Lender, hungry: list[WorkerLink]) -> bool:
+        """Deal out as many cases as can be read in a moment; whether there may be more for these workers."""
+        turns = deque((link, link.room) for link in hungry)
         until = time.monotonic() + DEAL_SECONDS
-        while len(cases) < min(room, MOST_DEALT) and time.monotonic() < until:
+        for _ in range(MOST_DEALT):
+            if not turns or time.monotonic() > until:
+                break
             case = self._again.popleft() if self._again else lender.next_case()
             if case is None:
-                return cases
-            if (skip := lender.skip(case)) is None:
-                cases.append(case)
-            else:
+                return False
+            if (skip := lender.skip(case)) is not None:
                 lender.finish([(case, skipped(case, skip))])
-        self._deal_soon()
-        return cases
+                continue
+            link, room = turns.popleft()
+            link.lease(case)  # at once, while the row is in the processor's cache
+            if room > 1:
+                turns.append((link, room - 1))
+        return bool(turns)
 
     async def _watch(self) -> None:
         """Notice workers that have fallen silent, and that there is none left."""

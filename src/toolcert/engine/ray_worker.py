@@ -22,8 +22,10 @@ from toolcert.core.cases import Case, Skip
 from toolcert.core.errors import ToolcertError
 from toolcert.core.exchanges import Attempt
 from toolcert.core.records import Record
+from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
+from toolcert.core.text.lines import split_lines
 from toolcert.core.values import Value
 from toolcert.engine.interfaces import Judge, Session, Work
 from toolcert.engine.local import BudgetSpent, judged, performed, unjudged, unmeasured
@@ -77,7 +79,7 @@ class Sealed(Value):
     content: bytes
 
 
-class SharedTools(Value):
+class NumberedTools(Value):
     """A tool list that many cases offer, sent once."""
 
     number: int
@@ -93,7 +95,7 @@ class Orders(Value):
     begin: bool = False
     """The secrets are complete, and cases may come."""
     forget_tools: bool = False
-    tools: tuple[SharedTools, ...] = ()
+    tools: tuple[NumberedTools, ...] = ()
     stop: bool = False
     """Hand back the cases that are not begun."""
 
@@ -180,7 +182,7 @@ async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> tu
     content = await reader.readexactly(length)
     if not content.endswith(b"\n") or b"\r" in content:  # in what we send, it is escaped
         raise ConnectionError("this is no message")
-    head, *lines = content.splitlines(keepends=True)
+    head, *lines, _ = split_lines(content, keep_ends=True)
     return head, lines
 
 
@@ -395,7 +397,7 @@ class RayWorker:
         if orders.forget_tools:
             self._tools = {}
         for shared in orders.tools:
-            self._tools[shared.number] = shared.tools
+            self._tools[shared.number] = SharedTools(shared.tools)
         self._queue.extend((line, self._tools) for line in lines)
         if (share := orders.share) is not None:
             self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)

@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError, ListingError
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.requests import Request, RequestKind
+from toolcert.core.requests import Request, RequestKind, encode_body
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.text.json_text import BYTE_ORDER_MARK
@@ -53,7 +53,6 @@ def _filled(name: str, value: str, eraser: Eraser, environment: Mapping[str, str
     return filled
 
 
-_encode = msgspec.json.Encoder().encode
 _LONGEST_FACT = 100
 
 
@@ -90,7 +89,7 @@ class OpenAiDialect:
             method="POST",
             url=self._request_urls[request.kind],
             headers=self._headers,
-            content=_encode(body),
+            content=encode_body(body),
             body=None if body is request.body else body,
             timeouts=self.spec.timeouts,
         )

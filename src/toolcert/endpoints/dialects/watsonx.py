@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.errors import ConfigurationError, ListingError
 from toolcert.core.exchanges import Fault, FaultKind
-from toolcert.core.requests import Request, RequestKind
+from toolcert.core.requests import Request, RequestKind, encode_body
 from toolcert.core.secrets import Eraser, Secret
 from toolcert.core.targets import EndpointSpec, ModelInfo
 from toolcert.core.values import JsonObject
@@ -64,7 +64,7 @@ class WatsonxDialect(OpenAiDialect):
             method="POST",
             url=self._chat_url(stream=request.stream),
             headers=self._headers,
-            content=msgspec.json.encode(body),
+            content=encode_body(body),
             body=body,
             timeouts=self.spec.timeouts,
         )

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from toolcert.core.findings import Finding
-from toolcert.core.requests import function_of, named_functions
+from toolcert.core.requests import SharedTools, function_of, named_functions
 from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose.checks.registry import finding
@@ -92,7 +92,8 @@ class Toolsets:
         """The toolset written as `text`; raises what the JSON decoder raises."""
         known = self._known.get(text)
         if known is None:
-            known = describe(_decode_tools(text))
+            tools = _decode_tools(text)
+            known = describe(SharedTools(tools) if isinstance(tools, list) else tools)
             if len(self._known) >= MAX_TOOLSETS:
                 del self._known[next(iter(self._known))]
             self._known[text] = known

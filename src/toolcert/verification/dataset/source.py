@@ -18,6 +18,7 @@ from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
 from toolcert.core.text.lazy_pattern import lazy_pattern
+from toolcert.core.text.lines import split_lines
 from toolcert.core.values import Value
 from toolcert.runs.files import output_errors
 from toolcert.stores.object_url import is_url
@@ -214,7 +215,7 @@ def _lines(file: IO[bytes], on_block: Callable[[bytes], object] | None = None) -
     while block := file.read(_BLOCK):
         if on_block is not None:
             on_block(block)
-        first, *rest = block.split(b"\n")
+        first, *rest = split_lines(block)
         begun.append(first)
         size += len(first)
         if size > LONGEST_LINE:

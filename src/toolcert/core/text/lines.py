@@ -1,0 +1,18 @@
+"""The lines of a text that is in memory."""
+
+from __future__ import annotations
+
+
+def split_lines(data: bytes, *, keep_ends: bool = False) -> list[bytes]:
+    """What stands between newlines, and what follows the last one, which may be empty.
+
+    The methods of `bytes` look at each character in turn: with lines of some kilobytes, this is several times as fast.
+    """
+    lines, find = [], data.find
+    start, end = 0, find(b"\n")
+    while end >= 0:
+        lines.append(data[start : end + keep_ends])
+        start = end + 1
+        end = find(b"\n", start)
+    lines.append(data[start:])
+    return lines
