@@ -20,7 +20,7 @@ from kit import Kit, Row
 ROWS = 20_000
 CONCURRENCY = 64
 WORKERS = 2
-ROUNDS = 5
+ROUNDS = 9
 REPORTED_TOGETHER = 64
 """Records that a worker may have and not have sent."""
 RECORD_BYTES = 8000

@@ -24,12 +24,13 @@ from support.rows import TIME, WEATHER, row, write_rows
 from support.verifying import records, run, timeless
 from toolcert.api.endpoint import Endpoint
 from toolcert.api.verify import verify_job
-from toolcert.core.cases import Outcome, SkipKind
+from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, InputError, UnreachableError
 from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunStopping
 from toolcert.core.records import Record
 from toolcert.core.secrets import Secret
 from toolcert.engine import ray_engine, ray_worker
+from toolcert.engine.outage import OutageWatch
 from toolcert.engine.ray_engine import WorkerPool
 from toolcert.engine.ray_worker import Hello, Orders, RayWorker, Report, frame, key_pair, read_frame, seal, unseal
 from toolcert.http.connection import run as run_on_uvloop
@@ -462,6 +463,40 @@ async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path)
     result = await on_workers(dataset_of(tmp_path, 1), "http://127.0.0.1:9", tmp_path / "run", workers=(mortal,))
     assert [one.outcome for one in records(tmp_path / "run")] == [Outcome.NOT_MEASURED]
     assert result.summary.bugs == 1
+
+
+async def test_a_case_that_kills_its_workers_takes_no_other_along(tmp_path: Path) -> None:
+    class Mortal(RayWorker):
+        def _case(self, line: bytes, tools: dict[int, list[Any]]) -> Case:
+            case = super()._case(line, tools)
+            if case.index == 7:
+                self._writer.transport.abort()
+            return case
+
+    async def mortal(pool: WorkerPool) -> None:
+        while True:
+            await Mortal(pool.assignment(), pool.work).serve()
+
+    with Vendor(models=["faithful"]) as vendor:
+        result = await on_workers(dataset_of(tmp_path), vendor.url, tmp_path / "run", workers=(mortal, mortal))
+    lost = [one.row.index for one in records(tmp_path / "run") if one.row and one.outcome is not Outcome.PASSED]
+    assert lost == [7]
+    assert result.summary.rows.passed == 59
+
+
+async def test_cases_that_were_lent_are_handed_back_in_an_outage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcert.verification.run.job.OutageWatch", lambda: OutageWatch(cases=5, seconds=0.0))
+    monkeypatch.setattr(ray_engine, "LEAST_AHEAD", 100)
+    with Vendor(models=["faithful"], latency=0.01) as vendor:
+        vendor.outage("402", after=50)
+        endpoint = {"concurrency": 4, "retries": 0}
+        done = await on_workers(dataset_of(tmp_path, 400), vendor.url, tmp_path / "run", endpoint=endpoint)
+        assert len(vendor.requests) < 100
+    rows = done.summary.rows
+    assert (rows.lines, rows.answered, rows.answered + rows.not_measured + rows.skipped) == (400, 50, 400)
+    assert 5 <= rows.not_measured < 50
 
 
 RUBBISH = {

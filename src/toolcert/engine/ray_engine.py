@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolcert.core.cases import Case, Skip
+from toolcert.core.cases import Case, Skip, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, ToolcertError, install_line
 from toolcert.core.events import CaseStarted, Event, Handler, RunStopping
 from toolcert.core.exchanges import Attempt
@@ -119,6 +119,9 @@ class WorkerLink:
         self._shares = 0
         self.open = True
         """Whether it may get new cases."""
+        self.alone = False
+        """Whether it gets one case at a time, because others died over these."""
+        self._recalled = False
         self.rate = 0.0
         """Cases a second, lately."""
         self._counted = 0
@@ -137,7 +140,7 @@ class WorkerLink:
     def room(self) -> int:
         """How many more cases it can take now."""
         ahead = min(MOST_AHEAD, max(LEAST_AHEAD, math.ceil(self.rate * AHEAD_SECONDS)))
-        return max(0, self.places + ahead - len(self.leases)) if self.open and self.places else 0
+        return max(0, self.places + ahead - len(self.leases)) if self.open and self.places and not self.alone else 0
 
     def send(self, orders: Orders, lines: Sequence[bytes] = ()) -> None:
         send(self._writer, orders, lines)
@@ -166,10 +169,17 @@ class WorkerLink:
         self._lines.append(line)
         self.leases[case.key] = Lease(msgspec.structs.replace(case, body=None), line, offered)
 
+    def recall(self) -> None:
+        """Have it hand back the cases that it has not begun."""
+        if not self._recalled:
+            self._recalled = True
+            self.send(Orders(stop=True))
+
     def hand_over(self) -> None:
         """Send it the cases that it was lent."""
         if not self._lines:
             return
+        self._recalled = False
         self.send(Orders(tools=tuple(self._new_tools), forget_tools=self._forget), self._lines)
         self._lines, self._new_tools = [], []
         self._forget = len(self._tools) > _MOST_TOOLSETS
@@ -226,6 +236,8 @@ class WorkerPool:
         self._links: list[WorkerLink] = []
         self._again: deque[Case] = deque()
         """Cases that workers lost or handed back."""
+        self._suspects: deque[Case] = deque()
+        """Cases of which one more loss would be the last."""
         self._losses: dict[str, int] = {}
         self._dealing = self._stopping = False
         self._joined = asyncio.Event()
@@ -294,6 +306,7 @@ class WorkerPool:
         """Begin no more cases."""
         self._stopping = True
         self._again.clear()
+        self._suspects.clear()
         for link in self._links:
             link.send(Orders(stop=True))
         self._end_if_done()
@@ -425,10 +438,15 @@ class WorkerPool:
         self._losses[case.key] = self._losses.get(case.key, 0) + 1
         if self._losses[case.key] < MOST_LOSSES:
             self.dealt_again += 1
-            self._again.appendleft(lease.whole_case())
+            self._put_back(lease)
             return None
         died = RuntimeError(f"{MOST_LOSSES} workers died while they had this case")
         return case, unjudged(unmeasured(case), died)
+
+    def _put_back(self, lease: Lease) -> None:
+        """Have a case asked before those that were not lent yet."""
+        last_time = self._losses.get(lease.case.key, 0) == MOST_LOSSES - 1
+        (self._suspects if last_time else self._again).appendleft(lease.whole_case())
 
     def _take(self, link: WorkerLink, report: Report, records: Sequence[Record]) -> None:
         for key, attempt in report.attempts:
@@ -457,15 +475,15 @@ class WorkerPool:
 
     def _end_if_done(self) -> None:
         """Tell the lender that nothing is in hand and nothing will come."""
-        if self._lender is None or self._again or any(link.leases for link in self._links):
+        if self._lender is None or self._again or self._suspects or any(link.leases for link in self._links):
             return
         if self._stopping or self._lender.is_exhausted():
             self._lender.end()
 
     def _take_back(self, link: WorkerLink, keys: Sequence[str]) -> None:
         leases = [lease for key in reversed(keys) if (lease := link.leases.pop(key, None)) is not None]
-        if not self._stopping:
-            self._again.extendleft(lease.whole_case() for lease in leases)
+        for lease in () if self._stopping else leases:
+            self._put_back(lease)
         self._end_if_done()
 
     def _grant(self, wanted: int) -> Grant:
@@ -505,15 +523,17 @@ class WorkerPool:
     def _deal(self) -> None:
         """Hand cases to the workers that have room, evenly."""
         self._dealing = False
-        lender, hungry = self._lender, sorted((link for link in self._links if link.room), key=lambda link: -link.room)
-        if lender is None or self._stopping or not hungry:
+        lender = self._lender
+        if lender is None or self._stopping:
             return
         try:
-            if self._deal_out(lender, hungry):
+            self._deal_suspect(lender)
+            hungry = sorted((link for link in self._links if link.room), key=lambda link: -link.room)
+            if hungry and self._deal_out(lender, hungry):
                 self._deal_soon()
         except Exception as error:  # noqa: BLE001 - the run raises it: nobody waits for this call
             lender.fail(error)
-        for link in hungry:
+        for link in self._links:
             link.hand_over()
         self._end_if_done()
 
@@ -529,12 +549,37 @@ class WorkerPool:
                 return False
             if (skip := lender.skip(case)) is not None:
                 lender.finish([(case, skipped(case, skip))])
+                if skip.kind is SkipKind.OUTAGE:
+                    self._recall()  # what was lent before that was known
                 continue
             link, room = turns.popleft()
             link.lease(case)  # at once, while the row is in the processor's cache
             if room > 1:
                 turns.append((link, room - 1))
         return bool(turns)
+
+    def _recall(self) -> None:
+        for link in self._links:
+            link.recall()
+
+    def _deal_suspect(self, lender: Lender) -> None:
+        """Lend a case that workers have died over to one that has no other: whichever kills it takes none along."""
+        alone = next((link for link in self._links if link.alone), None)
+        if alone is None and self._suspects:
+            with_places = [link for link in self._links if link.places]
+            alone = min(with_places, key=lambda link: len(link.leases), default=None)
+            if alone is not None:
+                alone.alone = True
+                alone.recall()
+        while alone is not None and not alone.leases:
+            alone.alone = bool(self._suspects)
+            if not self._suspects:
+                return
+            case = self._suspects.popleft()
+            if (skip := lender.skip(case)) is None:
+                alone.lease(case)
+            else:
+                lender.finish([(case, skipped(case, skip))])
 
     async def _watch(self) -> None:
         """Notice workers that have fallen silent, and that there is none left."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from toolcert.core.cases import Case, Skip
+from toolcert.core.cases import Case, Outcome, Skip
 from toolcert.core.errors import ToolcertError
 from toolcert.core.exchanges import Attempt
 from toolcert.core.records import Record
@@ -473,8 +473,8 @@ class RayWorker:
         self._size += len(line)
         if len(self._lines) >= BATCH or self._size >= LARGEST_BATCH:
             self._tell()
-        elif not (self._queue or self._tasks):
-            self.tell_soon()  # there is nothing else to do
+        elif record.outcome is Outcome.NOT_MEASURED or not (self._queue or self._tasks):
+            self.tell_soon()  # it may be a reason to send nothing more, or there is nothing else to do
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._tell)
 
