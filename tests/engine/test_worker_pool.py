@@ -28,11 +28,24 @@ from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, InputError, UnreachableError
 from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunStopping
 from toolcert.core.records import Record
+from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
+from toolcert.core.values import Value
 from toolcert.engine import ray_engine, ray_worker
 from toolcert.engine.outage import OutageWatch
 from toolcert.engine.ray_engine import WorkerPool
-from toolcert.engine.ray_worker import Hello, Orders, RayWorker, Report, frame, key_pair, read_frame, seal, unseal
+from toolcert.engine.ray_worker import (
+    Hello,
+    LeasedBody,
+    Orders,
+    RayWorker,
+    Report,
+    frame,
+    key_pair,
+    read_frame,
+    seal,
+    unseal,
+)
 from toolcert.http.connection import run as run_on_uvloop
 from toolcert.http.retry import RetryPolicy
 from toolcert.runs.encoding import Keep, decode_record, encode_record, record_of
@@ -104,6 +117,25 @@ def told(folder: Path) -> list[Any]:
     return shown
 
 
+class KeptExchange(Value):
+    request: msgspec.Raw
+
+
+class KeptDetail(Value):
+    exchanges: tuple[KeptExchange, ...] = ()
+
+
+class KeptLine(Value):
+    case: str
+    detail: KeptDetail = KeptDetail()
+
+
+def requests_in(folder: Path) -> dict[str, list[bytes]]:
+    """The requests of a run by their cases, as they are written."""
+    read = [msgspec.json.decode(line, type=KeptLine) for line in (folder / "records.jsonl").read_bytes().splitlines()]
+    return {line.case: [bytes(one.request) for one in line.detail.exchanges] for line in read}
+
+
 STRANGE = [
     row(1),
     row(1),
@@ -125,8 +157,21 @@ async def test_workers_record_what_one_process_records(tmp_path: Path) -> None:
         there = await on_workers(dataset, vendor.url, tmp_path / "there")
         here = await asyncio.to_thread(run, dataset, vendor.url, tmp_path / "here")
     assert told(tmp_path / "there") == told(tmp_path / "here")
+    assert requests_in(tmp_path / "there") == requests_in(tmp_path / "here")
     assert timeless(there.summary) == timeless(here.summary)
     assert there.notices == ("Ray: 2 workers on 1 machine.",)
+
+
+def test_a_record_gets_the_body_that_was_lent_and_nothing_else_is_changed() -> None:
+    tools = SharedTools([WEATHER])
+    sent = row(1, messages=[{"role": "user", "content": '\0 "body":\0 \t\n'}], tools=tools)
+    lent = LeasedBody.of(sent, tools)
+    assert b"get_weather" not in lent.text
+    assert lent.json == msgspec.json.encode(sent)
+    marked = b'{"case":"k","detail":{"exchanges":[{"request":{"body":\0},"response":{"text":"\0"}}]}}'
+    assert lent.of_record(marked) == marked.replace(b'"body":\0', b'"body":' + msgspec.json.encode(sent))
+    for line in (b'{"response":{"text":"\0"}}', b'{"text":"\\"body\\":\0"}', b"{}"):
+        assert lent.of_record(line) == line
 
 
 async def test_tool_lists_are_forgotten_when_there_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -467,7 +512,7 @@ async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path)
 
 async def test_a_case_that_kills_its_workers_takes_no_other_along(tmp_path: Path) -> None:
     class Mortal(RayWorker):
-        def _case(self, line: bytes, tools: dict[int, list[Any]]) -> Case:
+        def _case(self, line: bytes, tools: dict[int, SharedTools]) -> Case:
             case = super()._case(line, tools)
             if case.index == 7:
                 self._writer.transport.abort()

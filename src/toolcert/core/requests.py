@@ -44,9 +44,19 @@ class SharedTools(list[Any]):
 
     __slots__ = ("json",)
 
-    def __init__(self, tools: Iterable[Any]) -> None:
+    def __init__(self, tools: Iterable[Any], json: bytes | None = None) -> None:
         super().__init__(tools)
-        self.json = msgspec.Raw(_encode(self))
+        self.json = _encode(self) if json is None else json
+
+
+class EncodedBody(dict[str, Any]):
+    """The body of a request with its JSON, which is sent as it is, so it must not be changed."""
+
+    __slots__ = ("json",)
+
+    def __init__(self, body: JsonObject, json: bytes) -> None:
+        super().__init__(body)
+        self.json = json
 
 
 _encode = msgspec.json.Encoder().encode
@@ -54,8 +64,10 @@ _encode = msgspec.json.Encoder().encode
 
 def encode_body(body: JsonObject) -> bytes:
     """The JSON of a request's body."""
+    if isinstance(body, EncodedBody):
+        return body.json
     tools = body.get("tools")
-    return _encode(body | {"tools": tools.json} if isinstance(tools, SharedTools) else body)
+    return _encode(body | {"tools": msgspec.Raw(tools.json)} if isinstance(tools, SharedTools) else body)
 
 
 def function_of(tool: Any) -> JsonObject | None:

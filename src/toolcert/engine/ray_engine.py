@@ -25,10 +25,10 @@ from toolcert.core.errors import ClusterError, ConfigurationError, ToolcertError
 from toolcert.core.events import CaseStarted, Event, Handler, RunStopping
 from toolcert.core.exchanges import Attempt
 from toolcert.core.records import Record
+from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import plural
-from toolcert.core.values import JsonObject
 from toolcert.engine.interfaces import Plan, Work
 from toolcert.engine.local import BATCH, Budget, CaseQueue, LocalEngine, skipped, unjudged, unmeasured
 from toolcert.engine.outage import OutageWatch
@@ -38,6 +38,7 @@ from toolcert.engine.ray_worker import (
     Assignment,
     Grant,
     Hello,
+    LeasedBody,
     LeasedCase,
     NumberedTools,
     Orders,
@@ -50,7 +51,7 @@ from toolcert.engine.ray_worker import (
 )
 from toolcert.http.limiter import AdaptiveLimiter
 from toolcert.http.retry import RetryPolicy
-from toolcert.runs.encoding import record_of
+from toolcert.runs.encoding import decode_head, record_of
 from toolcert.settings.credentials import variables_in
 from toolcert.version import __version__
 
@@ -96,13 +97,15 @@ class Lease(NamedTuple):
 
     case: Case
     """Without its body."""
-    line: bytes
-    tools: list[Any] | None
-    """The tool list that the line refers to."""
+    body: LeasedBody
 
     def whole_case(self) -> Case:
         """The case as it was lent."""
-        return msgspec.json.decode(self.line, type=LeasedCase).with_tools(self.tools)
+        return self.body.of_case(self.case)
+
+    def record(self, head: Record, line: bytes) -> Record:
+        """The record that the worker made of it."""
+        return record_of(self.body.of_record(line), head)
 
 
 class WorkerLink:
@@ -128,7 +131,7 @@ class WorkerLink:
         self._counted_since = time.monotonic()
         self.silent = 0
         """Checks in a row without a message from it; time in which the engine itself was stalled does not count."""
-        self._tools: dict[int, tuple[Any, int]] = {}
+        self._tools: dict[int, tuple[list[Any], SharedTools, int]] = {}
         """Tool lists that it has, by identity: rows with the same tools share one list."""
         self._lines: list[bytes] = []
         self._new_tools: list[NumberedTools] = []
@@ -160,14 +163,11 @@ class WorkerLink:
     def lease(self, case: Case) -> None:
         """Lend it a case, which is handed over with others."""
         offered = None if case.body is None else case.body.get("tools")
-        if isinstance(offered, list):
-            body: JsonObject = {**(case.body or {}), "tools": None}
-            leased = LeasedCase(case=msgspec.structs.replace(case, body=body), tools=self._number(offered))
-        else:
-            leased, offered = LeasedCase(case=case), None
-        line = _encode(leased) + b"\n"
-        self._lines.append(line)
-        self.leases[case.key] = Lease(msgspec.structs.replace(case, body=None), line, offered)
+        tools, number = self._numbered(offered) if isinstance(offered, list) else (None, None)
+        bare, body = msgspec.structs.replace(case, body=None), LeasedBody.of(case.body, tools)
+        head = _encode(LeasedCase(case=bare, tools=number))
+        self._lines.append(b"".join((head, b"\t", body.text, b"\n")))
+        self.leases[case.key] = Lease(bare, body)
 
     def recall(self) -> None:
         """Have it hand back the cases that it has not begun."""
@@ -186,13 +186,15 @@ class WorkerLink:
         if self._forget:
             self._tools.clear()
 
-    def _number(self, tools: list[Any]) -> int:
-        """The number under which it has a tool list, or will have it when the cases are handed over."""
+    def _numbered(self, tools: list[Any]) -> tuple[SharedTools, int]:
+        """A tool list, with the number under which the worker has it or will have it before the cases."""
         known = self._tools.get(id(tools))
-        if known is None or known[0] is not tools:
-            known = self._tools[id(tools)] = (tools, len(self._tools))
-            self._new_tools.append(NumberedTools(number=known[1], tools=tools))
-        return known[1]
+        if known is not None:
+            return known[1:]
+        shared, number = tools if isinstance(tools, SharedTools) else SharedTools(tools), len(self._tools)
+        self._tools[id(tools)] = (tools, shared, number)
+        self._new_tools.append(NumberedTools(number=number, tools=msgspec.Raw(shared.json)))
+        return shared, number
 
     def count(self, cases: int) -> None:
         """Take note of finished cases, for the rate."""
@@ -396,14 +398,14 @@ class WorkerPool:
             head, lines = await read_frame(reader)
             link.silent = 0
             try:
-                report, records = decode(head), [record_of(line) for line in lines]
+                report, heads = decode(head), [decode_head(line) for line in lines]
             except _NOT_JSON as error:
                 raise ConnectionError("this is no report") from error
             if report.failure is not None:
                 raise ConfigurationError(report.failure.message, remedy=report.failure.remedy)
             if report.ready and link not in self._links:
                 self._welcome(link)
-            self._take(link, report, records)
+            self._take(link, report, heads, lines)
 
     def _welcome(self, link: WorkerLink) -> None:
         self._links.append(link)
@@ -448,7 +450,7 @@ class WorkerPool:
         last_time = self._losses.get(lease.case.key, 0) == MOST_LOSSES - 1
         (self._suspects if last_time else self._again).appendleft(lease.whole_case())
 
-    def _take(self, link: WorkerLink, report: Report, records: Sequence[Record]) -> None:
+    def _take(self, link: WorkerLink, report: Report, heads: Sequence[Record], lines: Sequence[bytes]) -> None:
         for key, attempt in report.attempts:
             if (lease := link.leases.get(key)) is not None and self._lender is not None:
                 self._lender.attempted(lease.whole_case(), attempt)
@@ -458,9 +460,13 @@ class WorkerPool:
             self._cuts += news
         for _ in range(report.answered if self._limit.limit < self._limit.ceiling else 0):
             self._limit.succeeded()
-        # None from a worker that lost its lease to another.
-        self._report([(lease.case, one) for one in records if (lease := link.leases.pop(one.case, None)) is not None])
-        link.count(len(records))
+        finished = []
+        for head, line in zip(heads, lines, strict=True):
+            lease = link.leases.pop(head.case, None)
+            if lease is not None:  # a worker that lost it to another may answer all the same
+                finished.append((lease.case, lease.record(head, line)))
+        self._report(finished)
+        link.count(len(heads))
         link.obeys(report.obeyed)
         self._take_back(link, report.returned)
         if report.wants:

@@ -14,7 +14,7 @@ import socket
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,11 +22,11 @@ from toolcert.core.cases import Case, Outcome, Skip
 from toolcert.core.errors import ToolcertError
 from toolcert.core.exchanges import Attempt
 from toolcert.core.records import Record
-from toolcert.core.requests import SharedTools
+from toolcert.core.requests import EncodedBody, SharedTools, encode_body
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.lines import split_lines
-from toolcert.core.values import Value
+from toolcert.core.values import JsonObject, Value
 from toolcert.engine.interfaces import Judge, Session, Work
 from toolcert.engine.local import BudgetSpent, judged, performed, unjudged, unmeasured
 from toolcert.http.limiter import SharedLimiter, Slot
@@ -83,7 +83,7 @@ class NumberedTools(Value):
     """A tool list that many cases offer, sent once."""
 
     number: int
-    tools: list[Any]
+    tools: msgspec.Raw
 
 
 class Orders(Value):
@@ -101,16 +101,64 @@ class Orders(Value):
 
 
 class LeasedCase(Value):
-    """A case for a worker, its tools replaced by their number where it has one."""
+    """A case for a worker; its body follows after a tab."""
 
     case: Case
+    """Without its body."""
     tools: int | None = None
+    """The number of its tools, where they are not in the body."""
 
-    def with_tools(self, tools: list[Any] | None) -> Case:
-        """The case with its tools again, if it has any to refer to."""
-        if tools is not None and self.case.body is not None:
-            self.case.body["tools"] = tools
-        return self.case
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+_MARK = b"\0"
+"""Stands in JSON for what the other side has. In what we encode, it cannot occur otherwise: it would be escaped."""
+_BODY = b'"body":'
+
+
+class LeasedBody(NamedTuple):
+    """The body of a leased case as JSON."""
+
+    text: bytes
+    """With a mark in place of tools that are sent apart; empty where there is no body."""
+    tools: SharedTools | None = None
+
+    @classmethod
+    def of(cls, body: JsonObject | None, tools: SharedTools | None) -> LeasedBody:
+        """`tools` are those of the body that are sent apart."""
+        if body is None or tools is None:
+            return cls(b"" if body is None else encode_body(body))
+        return cls(_encode(body | {"tools": msgspec.Raw(_MARK)}), tools)
+
+    @property
+    def json(self) -> bytes:
+        """The whole of it."""
+        return self.text if self.tools is None else self.text.replace(_MARK, self.tools.json, 1)
+
+    def of_case(self, bare: Case) -> Case:
+        """The case with this body."""
+        if not self.text:
+            return bare
+        body = _decode(self.text if self.tools is None else self.text.replace(_MARK, b"null", 1))
+        if self.tools is not None:
+            body["tools"] = self.tools
+        return msgspec.structs.replace(bare, body=EncodedBody(body, self.json))
+
+    def of_record(self, line: bytes) -> bytes:
+        """The line of a record with this body in place of its mark."""
+        before, mark, after = line.partition(_MARK)
+        # An answer may have such a character as well, but not there.
+        return b"".join((before, self.json, after)) if mark and before.endswith(_BODY) else line
+
+
+def without_body(record: Record, case: Case) -> Record:
+    """The record with a mark in place of the body that was lent, which the engine has."""
+    lent, exchanges = case.body, record.detail.exchanges
+    encoded = exchanges[0].encoded if len(exchanges) == 1 else None
+    if encoded is None or not isinstance(lent, EncodedBody) or encoded[1] is not lent.json:
+        return record
+    exchange = msgspec.structs.replace(exchanges[0], encoded=(encoded[0], _MARK))
+    return msgspec.structs.replace(record, detail=msgspec.structs.replace(record.detail, exchanges=(exchange,)))
 
 
 class Hello(Value):
@@ -315,11 +363,11 @@ class RayWorker:
         self._limiter.budget = self._budget
         self._session: Session | None = None
         self._cuts = self._share = 0
-        self._queue: deque[tuple[bytes, dict[int, list[Any]]]] = deque()
+        self._queue: deque[tuple[bytes, dict[int, SharedTools]]] = deque()
         """Leased cases, and the tool lists that they refer to. A case is decoded when its turn comes, and then used at
         once: hundreds of decoded ones would be in no cache of the processor any more."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._tools: dict[int, list[Any]] = {}
+        self._tools: dict[int, SharedTools] = {}
         self._answered: list[tuple[Case, Judge]] = []
         self._lines: list[bytes] = []
         self._size = 0
@@ -397,7 +445,8 @@ class RayWorker:
         if orders.forget_tools:
             self._tools = {}
         for shared in orders.tools:
-            self._tools[shared.number] = SharedTools(shared.tools)
+            text = bytes(shared.tools)
+            self._tools[shared.number] = SharedTools(_decode(text), text)
         self._queue.extend((line, self._tools) for line in lines)
         if (share := orders.share) is not None:
             self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)
@@ -409,13 +458,14 @@ class RayWorker:
             self._hand_back()
         self._begin()
 
-    def _case(self, line: bytes, tools: dict[int, list[Any]]) -> Case:
-        leased = self._decode_case(line)
-        return leased.with_tools(None if leased.tools is None else tools[leased.tools])
+    def _case(self, line: bytes, tools: dict[int, SharedTools]) -> Case:
+        head, _, text = line.partition(b"\t")
+        leased = self._decode_case(head)
+        return LeasedBody(text[:-1], None if leased.tools is None else tools[leased.tools]).of_case(leased.case)
 
     def _hand_back(self) -> None:
         if self._queue:
-            self._returned += [self._decode_case(line).case.key for line, _ in self._queue]
+            self._returned += [self._decode_case(line.partition(b"\t")[0]).case.key for line, _ in self._queue]
             self._queue.clear()
             self.tell_soon()
 
@@ -466,7 +516,7 @@ class RayWorker:
 
     def _keep(self, case: Case, record: Record) -> None:
         try:
-            line = encode_record(record)
+            line = encode_record(without_body(record, case))
         except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
             line = encode_record(unjudged(unmeasured(case), error))
         self._lines.append(line)

@@ -109,9 +109,9 @@ class LateDetail:
         return getattr(detail, name)
 
 
-def record_of(line: bytes) -> Record:
-    """A whole line, of which only the verdict fields are decoded until its evidence is needed."""
-    head = decode_head(line)
+def record_of(line: bytes, head: Record | None = None) -> Record:
+    """A whole line, of which only the verdict fields, its `head`, are decoded until its evidence is needed."""
+    head = head or decode_head(line)
     if DETAIL_MARK not in line:
         return head
     late: Any = LateDetail(line, head)  # stands for a Detail: it has the same fields
