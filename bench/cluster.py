@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -20,24 +20,24 @@ from kit import Kit, Row
 ROWS = 20_000
 CONCURRENCY = 64
 WORKERS = 2
-ROUNDS = 9
+ROUNDS = 7
+TURN_SECONDS = 0.5
+"""How long a way of asking goes on before it is the next one's turn."""
 REPORTED_TOGETHER = 64
 """Records that a worker may have and not have sent."""
-RECORD_BYTES = 8000
+RECORD_BYTES = 5800
 """About the size of a record of these rows."""
-LOOK_SECONDS = 0.2
-"""To look at all processes takes three milliseconds of a core that the workers need."""
+LOOK_SECONDS = 0.02
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Span(NamedTuple):
-    """A run from its first record to its last: what came before is the start-up."""
+    """What a way of asking did in its turns; its start-up, until the first record, is told apart."""
 
     start_up: float
     seconds: float
     cpu: float
     rows: float
-    """Recorded meanwhile."""
 
 
 def speed(span: Span) -> float:
@@ -51,7 +51,7 @@ def cpu_each(span: Span) -> float:
 
 
 def ray_engine(kit: Kit) -> Iterator[Row]:
-    """P13: two workers on this machine against the local engine, in turns and on all cores.
+    """P13: two workers on this machine against the local engine, on all cores.
 
     Two processes that know nothing of each other, with half of the rows each, show what two cores can give at most.
     """
@@ -61,17 +61,16 @@ def ray_engine(kit: Kit) -> Iterator[Row]:
     on_ray = [*local, "--engine", "ray", "--ray-workers", str(WORKERS)]
     ways: dict[str, Sequence[measure.Command]] = {"local": [local], "ray": [on_ray], "apart": [apart] * WORKERS}
     with _free_vendor():
-        rounds = [{way: _span(commands) for way, commands in ways.items()} for _ in range(ROUNDS)]
+        rounds = [_in_turns(ways) for _ in range(ROUNDS)]
         before = kit.asked()
-        _span([on_ray], kill=True)
+        _with_a_death(on_ray)
         again = kit.asked() - before - ROWS
 
     def against_local(way: str, figure: Callable[[Span], float]) -> float:
-        # The machine itself is a quarter faster or slower from minute to minute, less so from run to run.
-        return statistics.median(figure(turn[way]) / figure(turn["local"]) for turn in rounds)
+        return statistics.median(figure(one[way]) / figure(one["local"]) for one in rounds)
 
     def middle(way: str, figure: Callable[[Span], float]) -> float:
-        return statistics.median(figure(turn[way]) for turn in rounds)
+        return statistics.median(figure(one[way]) for one in rounds)
 
     faster, limit = (against_local(way, speed) for way in ("ray", "apart"))
     rates = f"{middle('local', speed):.0f} to {middle('ray', speed):.0f} rows/s"
@@ -104,51 +103,127 @@ def _free_vendor() -> Iterator[None]:
             measure.pin(process, measure.SERVER_CORE)
 
 
-class _Moment(NamedTuple):
-    time: float
-    cpu: float
-    written: int
-    """Bytes of the logs."""
+def _in_turns(ways: Mapping[str, Sequence[measure.Command]]) -> dict[str, Span]:
+    """Let all ways of asking go on in turns until one has ended.
+
+    The machine is a quarter faster or slower from one second to the next: so, each way meets the same of it.
+    """
+    with ExitStack() as resources:
+        runs = {}
+        for way, commands in ways.items():  # one after the other: their start-ups are measured as well
+            runs[way] = resources.enter_context(_Run.of(commands))
+            runs[way].wait_for(1)
+            runs[way].pause()
+        turns = list(runs.values())
+        while all(run.take_turn() for run in turns):
+            turns.append(turns.pop(0))
+        for run in turns:
+            run.resume()
+            run.finish()
+        return {way: run.span() for way, run in runs.items()}
 
 
-def _span(commands: Sequence[measure.Command], *, kill: bool = False) -> Span:
-    """Run commands side by side and follow their families; with `kill`, one worker dies in the middle."""
-    with tempfile.TemporaryDirectory(prefix="toolcert-bench-") as scratch, ExitStack() as resources:
-        outputs = [Path(scratch, f"out{number}") for number in range(len(commands))]
-        logs = [output / "records.jsonl" for output in outputs]
-        errors = resources.enter_context(Path(scratch, "stderr").open("w+b"))
-        started = time.perf_counter()
-        processes = [
+def _with_a_death(command: measure.Command) -> None:
+    """Run a command on Ray, and kill one of its workers in the middle."""
+    with _Run.of([command]) as run:
+        run.wait_for(ROWS // 3 * RECORD_BYTES)
+        run.kill_worker()
+        run.finish()
+
+
+class _Run:
+    """Commands that run side by side, and what they have used and written."""
+
+    def __init__(self, commands: Sequence[measure.Command], folder: Path) -> None:
+        self._logs = [folder / f"out{number}" / "records.jsonl" for number in range(len(commands))]
+        self._errors = (folder / "stderr").open("w+b")
+        self._began = time.perf_counter()
+        self._processes = [
             subprocess.Popen(
-                [str(word).replace("{out}", str(output)) for word in command],
+                [str(word).replace("{out}", str(log.parent)) for word in command],
                 stdout=subprocess.DEVNULL,
-                stderr=errors,
+                stderr=self._errors,
                 env=measure.environment(),
             )
-            for command, output in zip(commands, outputs, strict=True)
+            for command, log in zip(commands, self._logs, strict=True)
         ]
-        family = _Family(*(process.pid for process in processes))
-        moments: list[_Moment] = []
-        while any(process.poll() is None for process in processes):
-            if time.perf_counter() - started > measure.LONGEST:
-                family.kill()
-            written = sum(log.stat().st_size for log in logs if log.exists())
-            if written > (moments[-1].written if moments else 0):
-                family.look()
-                moments.append(_Moment(time.perf_counter(), family.cpu, written))
-            if kill and written > ROWS / 3 * RECORD_BYTES and (worker := family.worker()):
-                os.kill(worker, signal.SIGKILL)
-                kill = False
+        self._family = _Family(*(process.pid for process in self._processes))
+        self._start_up = self._seconds = self._cpu = 0.0
+        self._written = self._rows = 0
+
+    @classmethod
+    @contextmanager
+    def of(cls, commands: Sequence[measure.Command]) -> Iterator[_Run]:
+        """Start the commands; what is left of them is ended."""
+        with tempfile.TemporaryDirectory(prefix="toolcert-bench-") as folder:
+            run = cls(commands, Path(folder))
+            try:
+                yield run
+            finally:
+                run.end()
+
+    def wait_for(self, size: int) -> None:
+        """Wait until so many bytes are recorded."""
+        while self._size() < size and self._running():
             time.sleep(LOOK_SECONDS)
-        if failed := [process.returncode for process in processes if process.returncode]:
-            errors.seek(-300, os.SEEK_END) if errors.tell() > 300 else errors.seek(0)
-            raise measure.CommandError(f"exit {failed[0]}: {errors.read().decode(errors='replace')}")
-        indices = [_rows(log) for log in logs]
-        if kill or any(sorted(rows) != list(range(1, len(rows) + 1)) for rows in indices):
-            raise measure.CommandError("no worker was killed" if kill else "a row is missing, or recorded twice")
-        first, last = moments[0], moments[-1]
-        rows = sum(map(len, indices)) * (last.written - first.written) / sum(log.stat().st_size for log in logs)
-        return Span(first.time - started, last.time - first.time, last.cpu - first.cpu, rows)
+        self._start_up = time.perf_counter() - self._began
+
+    def pause(self) -> None:
+        self._family.look()
+        self._family.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._family.signal(signal.SIGCONT)
+
+    def take_turn(self) -> bool:
+        """Go on for a while; whether all commands still run after it. A turn in which one ends does not count."""
+        before, written, began = self._family.cpu, self._size(), time.perf_counter()
+        self.resume()
+        time.sleep(TURN_SECONDS)
+        seconds = time.perf_counter() - began
+        self.pause()
+        if not self._running():
+            return False
+        self._seconds += seconds
+        self._cpu += self._family.cpu - before
+        self._written += self._size() - written
+        return True
+
+    def kill_worker(self) -> None:
+        """Kill one of Ray's workers."""
+        self._family.look()
+        os.kill(self._family.worker(), signal.SIGKILL)
+
+    def finish(self) -> None:
+        """Wait for the end; each row must be recorded once."""
+        for process in self._processes:
+            process.wait(measure.LONGEST)
+        if failed := [process.returncode for process in self._processes if process.returncode]:
+            self._errors.seek(0)
+            raise measure.CommandError(f"exit {failed[0]}: {self._errors.read()[-300:].decode(errors='replace')}")
+        indices = [_rows(log) for log in self._logs]
+        if any(sorted(rows) != list(range(1, len(rows) + 1)) for rows in indices):
+            raise measure.CommandError("a row is missing, or recorded twice")
+        self._rows = sum(map(len, indices))
+
+    def span(self) -> Span:
+        """What it did in its turns, of those that count."""
+        return Span(self._start_up, self._seconds, self._cpu, self._rows * self._written / self._size())
+
+    def end(self) -> None:
+        """Kill what still runs."""
+        if any(process.poll() is None for process in self._processes):
+            self._family.look()
+            self._family.signal(signal.SIGKILL)
+        for process in self._processes:
+            process.wait()
+        self._errors.close()
+
+    def _size(self) -> int:
+        return sum(log.stat().st_size for log in self._logs if log.exists())
+
+    def _running(self) -> bool:
+        return all(process.poll() is None for process in self._processes)
 
 
 def _rows(log: Path) -> list[int]:
@@ -163,12 +238,14 @@ class _Family:
     def __init__(self, *heads: int) -> None:
         self._seconds: dict[int, float] = dict.fromkeys(heads, 0.0)
         self.names: dict[int, str] = {}
+        self._alive: list[int] = []
 
     @property
     def cpu(self) -> float:
         return sum(self._seconds.values())
 
     def look(self) -> None:
+        self._alive = []
         for path in Path("/proc").glob("[0-9]*/stat"):
             try:
                 name, _, rest = path.read_text().partition(" (")[2].rpartition(") ")
@@ -178,11 +255,14 @@ class _Family:
             if int(path.parent.name) in self._seconds or int(fields[1]) in self._seconds:
                 self._seconds[int(path.parent.name)] = (int(fields[11]) + int(fields[12])) / _TICK
                 self.names[int(path.parent.name)] = name
+                self._alive.append(int(path.parent.name))
 
-    def kill(self) -> None:
-        for process in self._seconds:
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to all that still run."""
+        for process in self._alive:
             with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+                os.kill(process, number)
 
-    def worker(self) -> int | None:
-        return next((process for process, name in self.names.items() if name.startswith("ray::RayActor")), None)
+    def worker(self) -> int:
+        """One of Ray's workers."""
+        return next(process for process in self._alive if self.names[process].startswith("ray::RayActor"))
