@@ -39,6 +39,7 @@ from toolcert.engine.ray_worker import (
     LeasedBody,
     Orders,
     RayWorker,
+    Refusal,
     Report,
     frame,
     key_pair,
@@ -97,7 +98,15 @@ async def working(pool: WorkerPool, workers: Sequence[Start]) -> AsyncIterator[N
         await pool.close()
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for error in ended:
+        if error is not None and not isinstance(error, OSError | EOFError | asyncio.CancelledError):
+            raise error
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 - the pool has no event for it
+        await asyncio.sleep(0.005)
 
 
 def dataset_of(folder: Path, rows: int = 60) -> str:
@@ -467,7 +476,7 @@ async def test_a_record_that_arrives_after_its_worker_was_given_up_is_dropped(tm
         link = next(link for link in pool._links if link.machine == "elsewhere")
         late = [Record(case=key, endpoint="e", model="m", outcome=Outcome.PASSED) for key in link.leases]
         pool._leave(link)
-        pool._take(link, Report(), late)
+        pool._take(link, Report(), late, [encode_record(one) for one in late])
 
     with Vendor(models=["faithful"]) as vendor:
         await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(late, worker))
@@ -529,19 +538,45 @@ async def test_a_case_that_kills_its_workers_takes_no_other_along(tmp_path: Path
     assert result.summary.rows.passed == 59
 
 
+async def test_a_worker_that_has_no_place_any_more_gets_no_case_that_others_died_over(tmp_path: Path) -> None:
+    async def lasting(pool: WorkerPool) -> None:
+        while True:
+            await worker(pool)
+
+    async def misfortune(pool: WorkerPool) -> None:
+        await until(lambda: len(pool._links) == 3 and all(link.leases for link in pool._links))
+        pool._losses.update(dict.fromkeys(pool._links[2].leases, ray_engine.MOST_LOSSES - 2))
+        pool._links[2].close()
+        await until(lambda: any(link.alone and len(link.leases) == 1 for link in pool._links))
+        for _ in range(2):
+            refusal = Refusal(retry_after=None, news=True, cut=pool._cuts)
+            pool._take(pool._links[0], Report(refusals=(refusal,)), [], [])
+        assert pool._limit.limit == 1
+
+    workers = (lasting, lasting, lasting, misfortune)
+    with Vendor(models=["faithful"], latency=0.2) as vendor:
+        asked = on_workers(
+            dataset_of(tmp_path, 7), vendor.url, tmp_path / "run", workers=workers, endpoint={"concurrency": 3}
+        )
+        done = await asyncio.wait_for(asked, 20)
+    assert done.summary.rows.passed == 7
+    assert any("lost twice" in notice for notice in done.notices)
+
+
+@pytest.mark.parametrize("rows", [400, 150], ids=["in the middle", "at the end"])
 async def test_cases_that_were_lent_are_handed_back_in_an_outage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
     monkeypatch.setattr("toolcert.verification.run.job.OutageWatch", lambda: OutageWatch(cases=5, seconds=0.0))
     monkeypatch.setattr(ray_engine, "LEAST_AHEAD", 100)
     with Vendor(models=["faithful"], latency=0.01) as vendor:
         vendor.outage("402", after=50)
         endpoint = {"concurrency": 4, "retries": 0}
-        done = await on_workers(dataset_of(tmp_path, 400), vendor.url, tmp_path / "run", endpoint=endpoint)
+        done = await on_workers(dataset_of(tmp_path, rows), vendor.url, tmp_path / "run", endpoint=endpoint)
         assert len(vendor.requests) < 100
-    rows = done.summary.rows
-    assert (rows.lines, rows.answered, rows.answered + rows.not_measured + rows.skipped) == (400, 50, 400)
-    assert 5 <= rows.not_measured < 50
+    found = done.summary.rows
+    assert (found.lines, found.answered, found.answered + found.not_measured + found.skipped) == (rows, 50, rows)
+    assert 5 <= found.not_measured < 50
 
 
 RUBBISH = {

@@ -123,7 +123,7 @@ class WorkerLink:
         self.open = True
         """Whether it may get new cases."""
         self.alone = False
-        """Whether it gets one case at a time, because others died over these."""
+        """Whether it gets only cases that other workers have died over, one at a time."""
         self._recalled = False
         self.rate = 0.0
         """Cases a second, lately."""
@@ -148,12 +148,12 @@ class WorkerLink:
     def send(self, orders: Orders, lines: Sequence[bytes] = ()) -> None:
         send(self._writer, orders, lines)
 
-    def share(self, places: int, pace: float, pause: float, cut: int, *, stop: bool) -> None:
+    def share(self, places: int, pace: float, pause: float, cut: int, *, hand_back: bool) -> None:
         """Tell it how many requests it may have in flight."""
         self._shares += 1
         self.places, self.most_in_flight = places, max(places, self.most_in_flight)
         given = Share(places=places, pace=pace, pause=pause, cut=cut, number=self._shares)
-        self.send(Orders(share=given, stop=stop))
+        self.send(Orders(share=given, hand_back=hand_back))
 
     def obeys(self, share: int) -> None:
         """Take note that it has no more requests in flight than the share with this number allows."""
@@ -173,7 +173,7 @@ class WorkerLink:
         """Have it hand back the cases that it has not begun."""
         if not self._recalled:
             self._recalled = True
-            self.send(Orders(stop=True))
+            self.send(Orders(hand_back=True))
 
     def hand_over(self) -> None:
         """Send it the cases that it was lent."""
@@ -251,7 +251,7 @@ class WorkerPool:
         self._lender: Lender | None = None
         self.budget = Budget(max_requests)
         self.machines: set[str] = set()
-        self.workers = self.workers_lost = self.dealt_again = 0
+        self.workers = self.workers_lost = self.dealt_again = self.asked_alone = 0
 
     async def open(self, host: str) -> None:
         """Listen for workers."""
@@ -310,7 +310,7 @@ class WorkerPool:
         self._again.clear()
         self._suspects.clear()
         for link in self._links:
-            link.send(Orders(stop=True))
+            link.send(Orders(hand_back=True))
         self._end_if_done()
 
     def fail(self, error: Exception) -> None:
@@ -337,6 +337,8 @@ class WorkerPool:
         if self.workers_lost:
             held = f"{plural(self.dealt_again, 'case')} in hand {'was' if self.dealt_again == 1 else 'were'}"
             yield f"{plural(self.workers_lost, 'worker')} died; {held} given to others."
+        if self.asked_alone:
+            yield f"{plural(self.asked_alone, 'case')} had been lost twice, and had a worker alone the third time."
 
     def in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run something for as long as the pool is open."""
@@ -519,7 +521,7 @@ class WorkerPool:
             free -= max(0, places - link.most_in_flight)
             if everyone or places != link.places:
                 pace = 60.0 * limit / (self.spec.rpm * max(1, places)) if self.spec.rpm else 0.0
-                link.share(places, pace, pause, self._cuts, stop=parked)
+                link.share(places, pace, pause, self._cuts, hand_back=parked)
 
     def _deal_soon(self) -> None:
         if not self._dealing and self._lender is not None and not self._stopping:
@@ -533,7 +535,8 @@ class WorkerPool:
         if lender is None or self._stopping:
             return
         try:
-            self._deal_suspect(lender)
+            self._recall_in_an_outage(lender)
+            self._deal_suspects(lender)
             hungry = sorted((link for link in self._links if link.room), key=lambda link: -link.room)
             if hungry and self._deal_out(lender, hungry):
                 self._deal_soon()
@@ -555,8 +558,6 @@ class WorkerPool:
                 return False
             if (skip := lender.skip(case)) is not None:
                 lender.finish([(case, skipped(case, skip))])
-                if skip.kind is SkipKind.OUTAGE:
-                    self._recall()  # what was lent before that was known
                 continue
             link, room = turns.popleft()
             link.lease(case)  # at once, while the row is in the processor's cache
@@ -564,26 +565,33 @@ class WorkerPool:
                 turns.append((link, room - 1))
         return bool(turns)
 
-    def _recall(self) -> None:
+    def _recall_in_an_outage(self, lender: Lender) -> None:
         for link in self._links:
-            link.recall()
+            lease = next(iter(link.leases.values()), None)
+            skip = None if lease is None else lender.skip(lease.case)
+            if skip is not None and skip.kind is SkipKind.OUTAGE:
+                link.recall()
 
-    def _deal_suspect(self, lender: Lender) -> None:
-        """Lend a case that workers have died over to one that has no other: whichever kills it takes none along."""
-        alone = next((link for link in self._links if link.alone), None)
-        if alone is None and self._suspects:
-            with_places = [link for link in self._links if link.places]
-            alone = min(with_places, key=lambda link: len(link.leases), default=None)
-            if alone is not None:
-                alone.alone = True
-                alone.recall()
-        while alone is not None and not alone.leases:
-            alone.alone = bool(self._suspects)
-            if not self._suspects:
-                return
+    def _deal_suspects(self, lender: Lender) -> None:
+        """Lend cases that workers have died over to workers that have nothing else: a death takes no other along."""
+        able = sorted((link for link in self._links if link.open and link.places), key=lambda link: len(link.leases))
+        for link in self._links:
+            link.alone = link.alone and (bool(link.leases) or (bool(self._suspects) and link in able))
+        wanted = min(len(self._suspects), max(1, len(able) - 1)) - sum(link.alone for link in able)
+        for link in able:
+            if not link.alone and wanted > 0:
+                wanted -= 1
+                link.alone = True
+                link.recall()
+            if link.alone and not link.leases:
+                self._lend_suspect(link, lender)
+
+    def _lend_suspect(self, link: WorkerLink, lender: Lender) -> None:
+        while self._suspects and not link.leases:
             case = self._suspects.popleft()
             if (skip := lender.skip(case)) is None:
-                alone.lease(case)
+                self.asked_alone += 1
+                link.lease(case)
             else:
                 lender.finish([(case, skipped(case, skip))])
 

@@ -96,8 +96,8 @@ class Orders(Value):
     """The secrets are complete, and cases may come."""
     forget_tools: bool = False
     tools: tuple[NumberedTools, ...] = ()
-    stop: bool = False
-    """Hand back the cases that are not begun."""
+    hand_back: bool = False
+    """Return the cases that are not begun."""
 
 
 class LeasedCase(Value):
@@ -454,7 +454,7 @@ class RayWorker:
             self.tell_soon()
         if orders.grant is not None and self._budget is not None:
             self._budget.fill(orders.grant)
-        if orders.stop:
+        if orders.hand_back:
             self._hand_back()
         self._begin()
 
@@ -496,6 +496,9 @@ class RayWorker:
                 self._answered.append((case, answer))
         except ToolcertError as error:
             await self._fail(error)
+        except Exception:
+            self._writer.transport.abort()  # a worker that lives keeps its cases: others must have this one
+            raise
 
     def _settle_after_sending(self) -> None:
         """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+_SHORT = 512
+"""Bytes of a line: among such, to look for each end takes longer than to look at each character."""
+
 
 def split_lines(data: bytes, *, keep_ends: bool = False) -> list[bytes]:
     """What stands between newlines, and what follows the last one, which may be empty.
 
     The methods of `bytes` look at each character in turn: with lines of some kilobytes, this is several times as fast.
     """
+    if not keep_ends and data.count(b"\n") * _SHORT > len(data):
+        return data.split(b"\n")
     lines, find = [], data.find
     start, end = 0, find(b"\n")
     while end >= 0:
