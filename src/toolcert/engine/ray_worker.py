@@ -25,7 +25,7 @@ from toolcert.core.records import Record
 from toolcert.core.requests import EncodedBody, SharedTools, encode_body
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
-from toolcert.core.text.lines import split_lines
+from toolcert.core.text.byte_lines import split_lines
 from toolcert.core.values import JsonObject, Value
 from toolcert.engine.interfaces import Judge, Session, Work
 from toolcert.engine.local import BudgetSpent, judged, performed, unjudged, unmeasured

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, NoReturn, cast
 
 from toolcert.core.errors import InputError
+from toolcert.core.text.byte_lines import split_lines
 from toolcert.core.text.lazy_pattern import lazy_pattern
-from toolcert.core.text.lines import split_lines
 from toolcert.core.values import Value
 from toolcert.runs.files import output_errors
 from toolcert.stores.object_url import is_url

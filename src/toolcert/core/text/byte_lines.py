@@ -1,4 +1,4 @@
-"""The lines of a text that is in memory."""
+"""The lines of bytes that are in memory."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcert.core.text.lines import split_lines
+from toolcert.core.text.byte_lines import split_lines
 
 
 @given(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"\r\n", b"bc", b"\x0b", b""])).map(b"".join))
