@@ -175,7 +175,7 @@ def test_a_record_gets_the_body_that_was_lent_and_nothing_else_is_changed() -> N
     tools = SharedTools([WEATHER])
     sent = row(1, messages=[{"role": "user", "content": '\0 "body":\0 \t\n'}], tools=tools)
     lent = LeasedBody.of(sent, tools)
-    assert b"get_weather" not in lent.text
+    assert b"get_weather" not in lent.before + lent.after
     assert lent.json == msgspec.json.encode(sent)
     marked = b'{"case":"k","detail":{"exchanges":[{"request":{"body":\0},"response":{"text":"\0"}}]}}'
     assert lent.of_record(marked) == marked.replace(b'"body":\0', b'"body":' + msgspec.json.encode(sent))
@@ -476,7 +476,7 @@ async def test_a_record_that_arrives_after_its_worker_was_given_up_is_dropped(tm
         link = next(link for link in pool._links if link.machine == "elsewhere")
         late = [Record(case=key, endpoint="e", model="m", outcome=Outcome.PASSED) for key in link.leases]
         pool._leave(link)
-        pool._take(link, Report(), late, [encode_record(one) for one in late])
+        pool._take(link, Report(), late)
 
     with Vendor(models=["faithful"]) as vendor:
         await on_workers(dataset_of(tmp_path, 40), vendor.url, tmp_path / "run", workers=(late, worker))
@@ -550,7 +550,7 @@ async def test_a_worker_that_has_no_place_any_more_gets_no_case_that_others_died
         await until(lambda: any(link.alone and len(link.leases) == 1 for link in pool._links))
         for _ in range(2):
             refusal = Refusal(retry_after=None, news=True, cut=pool._cuts)
-            pool._take(pool._links[0], Report(refusals=(refusal,)), [], [])
+            pool._take(pool._links[0], Report(refusals=(refusal,)), [])
         assert pool._limit.limit == 1
 
     workers = (lasting, lasting, lasting, misfortune)

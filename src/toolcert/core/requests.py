@@ -53,10 +53,7 @@ class EncodedBody(dict[str, Any]):
     """The body of a request with its JSON, which is sent as it is, so it must not be changed."""
 
     __slots__ = ("json",)
-
-    def __init__(self, body: JsonObject, json: bytes) -> None:
-        super().__init__(body)
-        self.json = json
+    json: bytes
 
 
 _encode = msgspec.json.Encoder().encode

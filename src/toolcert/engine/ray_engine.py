@@ -39,19 +39,19 @@ from toolcert.engine.ray_worker import (
     Grant,
     Hello,
     LeasedBody,
-    LeasedCase,
     NumberedTools,
     Orders,
     Report,
     Share,
     key_pair,
+    lease_line,
     read_frame,
     seal,
     send,
 )
 from toolcert.http.limiter import AdaptiveLimiter
 from toolcert.http.retry import RetryPolicy
-from toolcert.runs.encoding import decode_head, record_of
+from toolcert.runs.encoding import LateDetail, record_of
 from toolcert.settings.credentials import variables_in
 from toolcert.version import __version__
 
@@ -71,7 +71,6 @@ MOST_LOSSES = 3
 _HELLO_SECONDS = 5.0
 _LONGEST_HELLO = 65536
 _MOST_TOOLSETS = 512
-_encode = msgspec.json.Encoder().encode
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -103,9 +102,11 @@ class Lease(NamedTuple):
         """The case as it was lent."""
         return self.body.of_case(self.case)
 
-    def record(self, head: Record, line: bytes) -> Record:
-        """The record that the worker made of it."""
-        return record_of(self.body.of_record(line), head)
+    def complete(self, record: Record) -> Record:
+        """The record that the worker made of it, with the body that it was lent."""
+        if isinstance(record.detail, LateDetail):
+            record.detail.line = self.body.of_record(record.detail.line)
+        return record
 
 
 class WorkerLink:
@@ -165,8 +166,7 @@ class WorkerLink:
         offered = None if case.body is None else case.body.get("tools")
         tools, number = self._numbered(offered) if isinstance(offered, list) else (None, None)
         bare, body = msgspec.structs.replace(case, body=None), LeasedBody.of(case.body, tools)
-        head = _encode(LeasedCase(case=bare, tools=number))
-        self._lines.append(b"".join((head, b"\t", body.text, b"\n")))
+        self._lines.append(lease_line(bare, number, body))
         self.leases[case.key] = Lease(bare, body)
 
     def recall(self) -> None:
@@ -400,14 +400,14 @@ class WorkerPool:
             head, lines = await read_frame(reader)
             link.silent = 0
             try:
-                report, heads = decode(head), [decode_head(line) for line in lines]
+                report, records = decode(head), [record_of(line) for line in lines]
             except _NOT_JSON as error:
                 raise ConnectionError("this is no report") from error
             if report.failure is not None:
                 raise ConfigurationError(report.failure.message, remedy=report.failure.remedy)
             if report.ready and link not in self._links:
                 self._welcome(link)
-            self._take(link, report, heads, lines)
+            self._take(link, report, records)
 
     def _welcome(self, link: WorkerLink) -> None:
         self._links.append(link)
@@ -452,7 +452,7 @@ class WorkerPool:
         last_time = self._losses.get(lease.case.key, 0) == MOST_LOSSES - 1
         (self._suspects if last_time else self._again).appendleft(lease.whole_case())
 
-    def _take(self, link: WorkerLink, report: Report, heads: Sequence[Record], lines: Sequence[bytes]) -> None:
+    def _take(self, link: WorkerLink, report: Report, records: Sequence[Record]) -> None:
         for key, attempt in report.attempts:
             if (lease := link.leases.get(key)) is not None and self._lender is not None:
                 self._lender.attempted(lease.whole_case(), attempt)
@@ -463,12 +463,12 @@ class WorkerPool:
         for _ in range(report.answered if self._limit.limit < self._limit.ceiling else 0):
             self._limit.succeeded()
         finished = []
-        for head, line in zip(heads, lines, strict=True):
-            lease = link.leases.pop(head.case, None)
+        for record in records:
+            lease = link.leases.pop(record.case, None)
             if lease is not None:  # a worker that lost it to another may answer all the same
-                finished.append((lease.case, lease.record(head, line)))
+                finished.append((lease.case, lease.complete(record)))
         self._report(finished)
-        link.count(len(heads))
+        link.count(len(records))
         link.obeys(report.obeyed)
         self._take_back(link, report.returned)
         if report.wants:
@@ -630,7 +630,7 @@ class RayEngine(LocalEngine):
         watch: OutageWatch | None = None,
     ) -> None:
         """The budget is the pool's, and the workers have the sessions."""
-        super().__init__({}, concurrency={}, handlers=(*handlers, self._hear), recorders=recorders, watch=watch)
+        super().__init__({}, concurrency={}, handlers=handlers, recorders=recorders, watch=watch)
         self._pool, self._budget = pool, pool.budget
         self._ended: asyncio.Future[None] | None = None
 
@@ -679,6 +679,7 @@ class RayEngine(LocalEngine):
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
 
-    def _hear(self, event: Event) -> None:
+    def _emit(self, event: Event) -> None:
+        super()._emit(event)
         if isinstance(event, RunStopping):
             self._pool.stop()

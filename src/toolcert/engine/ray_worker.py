@@ -113,52 +113,54 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 _MARK = b"\0"
 """Stands in JSON for what the other side has. In what we encode, it cannot occur otherwise: it would be escaped."""
+_RAW_MARK = msgspec.Raw(_MARK)
 _BODY = b'"body":'
 
 
 class LeasedBody(NamedTuple):
     """The body of a leased case as JSON."""
 
-    text: bytes
-    """With a mark in place of tools that are sent apart; empty where there is no body."""
+    before: bytes
+    """All that stands before the tools that are sent apart; empty where there is no body."""
     tools: SharedTools | None = None
+    after: bytes = b""
 
     @classmethod
     def of(cls, body: JsonObject | None, tools: SharedTools | None) -> LeasedBody:
         """`tools` are those of the body that are sent apart."""
         if body is None or tools is None:
             return cls(b"" if body is None else encode_body(body))
-        return cls(_encode(body | {"tools": msgspec.Raw(_MARK)}), tools)
+        before, _, after = _encode(body | {"tools": _RAW_MARK}).partition(_MARK)
+        return cls(before, tools, after)
 
     @property
     def json(self) -> bytes:
         """The whole of it."""
-        return self.text if self.tools is None else self.text.replace(_MARK, self.tools.json, 1)
+        return self.before if self.tools is None else b"".join((self.before, self.tools.json, self.after))
 
     def of_case(self, bare: Case) -> Case:
         """The case with this body."""
-        if not self.text:
+        if not self.before:
             return bare
-        body = _decode(self.text if self.tools is None else self.text.replace(_MARK, b"null", 1))
+        body = EncodedBody(_decode(self.before if self.tools is None else self.before + b"null" + self.after))
         if self.tools is not None:
             body["tools"] = self.tools
-        return msgspec.structs.replace(bare, body=EncodedBody(body, self.json))
+        body.json = self.json
+        return msgspec.structs.replace(bare, body=body)
 
     def of_record(self, line: bytes) -> bytes:
         """The line of a record with this body in place of its mark."""
         before, mark, after = line.partition(_MARK)
-        # An answer may have such a character as well, but not there.
-        return b"".join((before, self.json, after)) if mark and before.endswith(_BODY) else line
+        if not mark or not before.endswith(_BODY):  # an answer may have such a character as well, but not there
+            return line
+        tools = b"" if self.tools is None else self.tools.json
+        return b"".join((before, self.before, tools, self.after, after))
 
 
-def without_body(record: Record, case: Case) -> Record:
-    """The record with a mark in place of the body that was lent, which the engine has."""
-    lent, exchanges = case.body, record.detail.exchanges
-    encoded = exchanges[0].encoded if len(exchanges) == 1 else None
-    if encoded is None or not isinstance(lent, EncodedBody) or encoded[1] is not lent.json:
-        return record
-    exchange = msgspec.structs.replace(exchanges[0], encoded=(encoded[0], _MARK))
-    return msgspec.structs.replace(record, detail=msgspec.structs.replace(record.detail, exchanges=(exchange,)))
+def lease_line(case: Case, number: int | None, body: LeasedBody) -> bytes:
+    """A case without its body, the number under which the worker has its tools, and its body, for a worker."""
+    mark = b"" if body.tools is None else _MARK
+    return b"".join((_encode(LeasedCase(case=case, tools=number)), b"\t", body.before, mark, body.after, b"\n"))
 
 
 class Hello(Value):
@@ -461,7 +463,8 @@ class RayWorker:
     def _case(self, line: bytes, tools: dict[int, SharedTools]) -> Case:
         head, _, text = line.partition(b"\t")
         leased = self._decode_case(head)
-        return LeasedBody(text[:-1], None if leased.tools is None else tools[leased.tools]).of_case(leased.case)
+        before, _, after = text[:-1].partition(_MARK)
+        return LeasedBody(before, None if leased.tools is None else tools[leased.tools], after).of_case(leased.case)
 
     def _hand_back(self) -> None:
         if self._queue:
@@ -519,7 +522,7 @@ class RayWorker:
 
     def _keep(self, case: Case, record: Record) -> None:
         try:
-            line = encode_record(without_body(record, case))
+            line = encode_record(record, body=_MARK if _has_lent_body(record, case) else None)
         except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
             line = encode_record(unjudged(unmeasured(case), error))
         self._lines.append(line)
@@ -582,6 +585,13 @@ class RayWorker:
                 self._limiter.share(0, 0.0, 0.0, cut=False)
             elif self._session is not None:
                 self._tell()
+
+
+def _has_lent_body(record: Record, case: Case) -> bool:
+    """Whether a record holds the body that was lent, as it was lent: the engine has it."""
+    lent, exchanges = case.body, record.detail.exchanges
+    encoded = exchanges[0].encoded if len(exchanges) == 1 else None
+    return encoded is not None and isinstance(lent, EncodedBody) and encoded[1] is lent.json
 
 
 class RayActor:

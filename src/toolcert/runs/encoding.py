@@ -8,7 +8,6 @@ with the row's code, for readers that need not even parse the verdict fields.
 from __future__ import annotations
 
 import hashlib
-import operator
 from enum import StrEnum
 from typing import Any, cast
 
@@ -85,6 +84,7 @@ class _DetailPart(Value):
 
 
 _encoder = msgspec.json.Encoder()
+_decode_fields = msgspec.json.Decoder(Record).decode
 _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 """The default itself: only that very object is left out of a line, an equal one is not."""
 
@@ -93,51 +93,59 @@ class LateDetail:
     """The evidence of a record that came as a line, decoded when it is needed."""
 
     def __init__(self, line: bytes, head: Record) -> None:
-        self._line = line
-        self._decided = (head.case, head.outcome, head.reason, head.codes, head.row)
+        self.line = line
+        self._head = head
 
     def line_of(self, record: Record) -> bytes | None:
         """The line, if the record is still what it says."""
-        now = (record.case, record.outcome, record.reason, record.codes, record.row)
-        return self._line if all(map(operator.is_, self._decided, now)) else None
+        head = self._head
+        unchanged = (
+            record.case is head.case
+            and record.outcome is head.outcome
+            and record.reason is head.reason
+            and record.codes is head.codes
+            and record.row is head.row
+        )
+        return self.line if unchanged else None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        detail = decode_record(self._line).detail
+        detail = decode_record(self.line).detail
         self.__dict__.update(msgspec.structs.asdict(detail))
         return getattr(detail, name)
 
 
-def record_of(line: bytes, head: Record | None = None) -> Record:
-    """A whole line, of which only the verdict fields, its `head`, are decoded until its evidence is needed."""
-    head = head or decode_head(line)
-    if DETAIL_MARK not in line:
-        return head
+def record_of(line: bytes) -> Record:
+    """A whole line, of which only the verdict fields are decoded until its evidence is needed."""
+    end = line.find(DETAIL_MARK)
+    if end < 0:
+        return decode_head(line)
+    head = _head_of(line[:end] + b"}")
     late: Any = LateDetail(line, head)  # stands for a Detail: it has the same fields
     return msgspec.structs.replace(head, detail=late)
 
 
-def encode_record(record: Record, keep: Keep = Keep.RAW) -> bytes:
-    """One line of the run log, newline included."""
+def encode_record(record: Record, keep: Keep = Keep.RAW, *, body: bytes | None = None) -> bytes:
+    """One line of the run log, newline included; `body` takes the place of the JSON that was sent as a request."""
     if keep is Keep.RAW and isinstance(record.detail, LateDetail) and (line := record.detail.line_of(record)):
         return line
     if keep is Keep.VERDICTS:
         stored = msgspec.structs.replace(record, reason=_bare_reason(record), detail=_NO_DETAIL)
     else:
-        stored = msgspec.structs.replace(record, detail=_stored_detail(record.detail, keep))
+        stored = msgspec.structs.replace(record, detail=_stored_detail(record.detail, keep, body))
     line = _encoder.encode(stored)
     if record.row is None:
         return line + b"\n"
     return b"".join((CODE_KEY, row_code(record.row), b'",', line[1:], b"\n"))
 
 
-def _stored_detail(detail: Detail, keep: Keep) -> Detail:
+def _stored_detail(detail: Detail, keep: Keep, body: bytes | None) -> Detail:
     if detail == _NO_DETAIL:
         return _NO_DETAIL
     stored = StoredDetail(
         findings=detail.findings,
-        exchanges=tuple([_store(exchange, keep) for exchange in detail.exchanges]),
+        exchanges=tuple([_store(exchange, keep, body) for exchange in detail.exchanges]),
         expected=detail.expected,
         figures=detail.figures,
     )
@@ -158,7 +166,11 @@ def _bare_reason(record: Record) -> str:
 def decode_head(line: bytes) -> Record:
     """The verdict fields of a line, without decoding its evidence."""
     end = line.find(DETAIL_MARK)
-    record = msgspec.json.decode(line if end < 0 else line[:end] + b"}", type=Record)
+    return _head_of(line if end < 0 else line[:end] + b"}")
+
+
+def _head_of(fields: bytes) -> Record:
+    record = _decode_fields(fields)
     return with_skip_kind(record) if record.outcome is Outcome.SKIPPED and record.skip is None else record
 
 
@@ -190,7 +202,7 @@ def decode_replies(line: bytes) -> tuple[Reply, ...]:
     return tuple(exchange.reply or read_reply(_restore(exchange)) for exchange in exchanges)
 
 
-def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
+def _store(exchange: Exchange, keep: Keep, body: bytes | None) -> StoredExchange:
     raw: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     text, other, reply, cut = None, None, None, exchange.cut
     if len(exchange.payload) > MOST_KEPT:
@@ -201,7 +213,7 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
     elif exchange.payload:
         raw, text, other = _raw_forms(exchange.payload, event_stream=exchange.event_stream)
     return StoredExchange(
-        request=_request(exchange),
+        request=_request(exchange, body),
         url=exchange.url,
         sent=exchange.sent,
         status=exchange.status,
@@ -220,11 +232,12 @@ def _store(exchange: Exchange, keep: Keep) -> StoredExchange:
     )
 
 
-def _request(exchange: Exchange) -> Request:
+def _request(exchange: Exchange, body: bytes | None) -> Request:
     request, encoded = exchange.request, exchange.encoded
     if encoded is None or encoded[0] is not request.body:
         return request
-    return cast(Request, _SplicedRequest(body=msgspec.Raw(encoded[1]), kind=request.kind))  # gives the same JSON
+    spliced = _SplicedRequest(body=msgspec.Raw(body or encoded[1]), kind=request.kind)
+    return cast(Request, spliced)  # gives the same JSON
 
 
 def _raw_forms(
