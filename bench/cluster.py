@@ -166,7 +166,10 @@ class _Run:
 
     def wait_for(self, size: int) -> None:
         """Wait until so many bytes are recorded."""
-        while self._size() < size and self._running():
+        while self._size() < size:
+            if not self._running():
+                self.finish()
+                raise measure.CommandError("it ended before it had recorded enough")
             time.sleep(LOOK_SECONDS)
         self._start_up = time.perf_counter() - self._began
 

@@ -29,6 +29,7 @@ from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import plural
+from toolcert.core.values import Value
 from toolcert.engine.interfaces import Plan, Work
 from toolcert.engine.local import BATCH, Budget, CaseQueue, LocalEngine, skipped, unjudged, unmeasured
 from toolcert.engine.outage import OutageWatch
@@ -91,7 +92,7 @@ class Lender(NamedTuple):
     """Called when the run cannot go on."""
 
 
-class Lease(NamedTuple):
+class Lease(Value, kw_only=False):
     """A case that a worker has. Its body is kept as it was sent: decoded, it would take five times as much memory."""
 
     case: Case
@@ -190,7 +191,7 @@ class WorkerLink:
         """A tool list, with the number under which the worker has it or will have it before the cases."""
         known = self._tools.get(id(tools))
         if known is not None:
-            return known[1:]
+            return known[1], known[2]
         shared, number = tools if isinstance(tools, SharedTools) else SharedTools(tools), len(self._tools)
         self._tools[id(tools)] = (tools, shared, number)
         self._new_tools.append(NumberedTools(number=number, tools=msgspec.Raw(shared.json)))

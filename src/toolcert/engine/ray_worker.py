@@ -14,7 +14,7 @@ import socket
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -101,7 +101,7 @@ class Orders(Value):
 
 
 class LeasedCase(Value):
-    """A case for a worker; its body follows after a tab."""
+    """A case for a worker; its body stands before it."""
 
     case: Case
     """Without its body."""
@@ -117,11 +117,11 @@ _RAW_MARK = msgspec.Raw(_MARK)
 _BODY = b'"body":'
 
 
-class LeasedBody(NamedTuple):
+class LeasedBody(Value, kw_only=False):
     """The body of a leased case as JSON."""
 
     before: bytes
-    """All that stands before the tools that are sent apart; empty where there is no body."""
+    """What stands before the tools that are sent apart, or all of it; empty where there is no body."""
     tools: SharedTools | None = None
     after: bytes = b""
 
@@ -142,8 +142,10 @@ class LeasedBody(NamedTuple):
         """The case with this body."""
         if not self.before:
             return bare
-        body = EncodedBody(_decode(self.before if self.tools is None else self.before + b"null" + self.after))
-        if self.tools is not None:
+        if self.tools is None:
+            body = EncodedBody(_decode(self.before))
+        else:
+            body = EncodedBody(_decode(b"".join((self.before, b"null", self.after))))
             body["tools"] = self.tools
         body.json = self.json
         return msgspec.structs.replace(bare, body=body)
@@ -159,8 +161,8 @@ class LeasedBody(NamedTuple):
 
 def lease_line(case: Case, number: int | None, body: LeasedBody) -> bytes:
     """A case without its body, the number under which the worker has its tools, and its body, for a worker."""
-    mark = b"" if body.tools is None else _MARK
-    return b"".join((_encode(LeasedCase(case=case, tools=number)), b"\t", body.before, mark, body.after, b"\n"))
+    head = _encode(LeasedCase(case=case, tools=number))
+    return b"".join((body.before, _MARK, body.after, _MARK, head, b"\n"))
 
 
 class Hello(Value):
@@ -461,14 +463,14 @@ class RayWorker:
         self._begin()
 
     def _case(self, line: bytes, tools: dict[int, SharedTools]) -> Case:
-        head, _, text = line.partition(b"\t")
+        before, _, rest = line.partition(_MARK)
+        after, _, head = rest.partition(_MARK)
         leased = self._decode_case(head)
-        before, _, after = text[:-1].partition(_MARK)
         return LeasedBody(before, None if leased.tools is None else tools[leased.tools], after).of_case(leased.case)
 
     def _hand_back(self) -> None:
         if self._queue:
-            self._returned += [self._decode_case(line.partition(b"\t")[0]).case.key for line, _ in self._queue]
+            self._returned += [self._decode_case(line.rpartition(_MARK)[2]).case.key for line, _ in self._queue]
             self._queue.clear()
             self.tell_soon()
 
@@ -488,7 +490,7 @@ class RayWorker:
         try:
             while self._queue and len(self._tasks) <= self._limiter.limit + AHEAD:
                 case = self._case(*self._queue.popleft())
-                on_attempt = partial(self._attempted, case.key)
+                on_attempt = partial(self._attempted, case.key) if self._given.attempts else _unheard
                 answer = await performed(case, self._work, session, on_attempt, self._given.over)
                 if isinstance(answer, Record):
                     self._settle()
@@ -517,8 +519,7 @@ class RayWorker:
             self._start(self._fail(error))
 
     def _attempted(self, key: str, attempt: Attempt) -> None:
-        if self._given.attempts:
-            self._attempts.append((key, attempt))
+        self._attempts.append((key, attempt))
 
     def _keep(self, case: Case, record: Record) -> None:
         try:
@@ -585,6 +586,10 @@ class RayWorker:
                 self._limiter.share(0, 0.0, 0.0, cut=False)
             elif self._session is not None:
                 self._tell()
+
+
+def _unheard(attempt: Attempt) -> None:
+    """Nobody wants to know of an attempt at once."""
 
 
 def _has_lent_body(record: Record, case: Case) -> bool:

@@ -89,12 +89,11 @@ _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 """The default itself: only that very object is left out of a line, an equal one is not."""
 
 
-class LateDetail:
+class LateDetail(msgspec.Struct, dict=True, eq=False):
     """The evidence of a record that came as a line, decoded when it is needed."""
 
-    def __init__(self, line: bytes, head: Record) -> None:
-        self.line = line
-        self._head = head
+    line: bytes
+    _head: Record
 
     def line_of(self, record: Record) -> bytes | None:
         """The line, if the record is still what it says."""
