@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
+from operator import is_
 from typing import Any, cast
 
 import msgspec
@@ -98,14 +99,9 @@ class LateDetail(msgspec.Struct, dict=True, eq=False):
     def line_of(self, record: Record) -> bytes | None:
         """The line, if the record is still what it says."""
         head = self._head
-        unchanged = (
-            record.case is head.case
-            and record.outcome is head.outcome
-            and record.reason is head.reason
-            and record.codes is head.codes
-            and record.row is head.row
-        )
-        return self.line if unchanged else None
+        then = (head.case, head.outcome, head.reason, head.codes, head.row)
+        now = (record.case, record.outcome, record.reason, record.codes, record.row)
+        return self.line if all(map(is_, then, now)) else None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
