@@ -27,6 +27,7 @@ from toolcert.api.verify import verify_job
 from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, InputError, UnreachableError
 from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunStopping
+from toolcert.core.findings import WORKER_LOST
 from toolcert.core.records import Record
 from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
@@ -514,9 +515,32 @@ async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path)
             writer.close()
             await asyncio.sleep(0.02)
 
-    result = await on_workers(dataset_of(tmp_path, 1), "http://127.0.0.1:9", tmp_path / "run", workers=(mortal,))
-    assert [one.outcome for one in records(tmp_path / "run")] == [Outcome.NOT_MEASURED]
-    assert result.summary.bugs == 1
+    with Vendor(models=["faithful"]) as vendor:
+        result = await on_workers(dataset_of(tmp_path, 1), vendor.url, tmp_path / "run", workers=(mortal,))
+        given_up = records(tmp_path / "run")
+        again = await on_workers(dataset_of(tmp_path, 1), vendor.url, tmp_path / "run")
+    assert [one.outcome for one in given_up] == [Outcome.NOT_MEASURED]
+    assert [one.codes for one in given_up] == [(WORKER_LOST,)]
+    assert result.summary.bugs == 0, "nobody knows that it was one"
+    assert result.summary.not_measured_by == {"worker_lost": 1}
+    assert result.notices[-1] == "1 case not measured: 3 workers died over it."
+    assert again.summary.rows.passed == 1, "the next run asks it again"
+
+
+async def test_a_run_whose_cases_all_take_their_workers_along_is_stopped(tmp_path: Path) -> None:
+    async def mortal(pool: WorkerPool) -> None:
+        while True:
+            reader, writer = await hello(pool)
+            while not any(link.leases for link in pool._links):
+                await read_frame(reader)
+            writer.close()
+            await asyncio.sleep(0)
+
+    with pytest.raises(ClusterError) as stopped:
+        await on_workers(dataset_of(tmp_path, 60), "http://127.0.0.1:9", tmp_path / "run", workers=(mortal,))
+    assert "3 workers each died over 20 of 20 cases" in stopped.value.message
+    assert "the same command goes on" in stopped.value.remedy
+    assert [one.codes for one in records(tmp_path / "run")] == [(WORKER_LOST,)] * 20
 
 
 async def test_a_case_that_kills_its_workers_takes_no_other_along(tmp_path: Path) -> None:

@@ -24,14 +24,16 @@ from toolcert.core.cases import Case, Skip, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, ToolcertError, install_line
 from toolcert.core.events import CaseStarted, Event, Handler, RunStopping
 from toolcert.core.exchanges import Attempt
-from toolcert.core.records import Record
+from toolcert.core.findings import WORKER_LOST
+from toolcert.core.records import Detail, Record
 from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.number_text import plural
 from toolcert.core.values import Value
+from toolcert.diagnose.checks.registry import finding
 from toolcert.engine.interfaces import Plan, Work
-from toolcert.engine.local import BATCH, Budget, CaseQueue, LocalEngine, skipped, unjudged, unmeasured
+from toolcert.engine.local import BATCH, Budget, CaseQueue, LocalEngine, skipped, unmeasured
 from toolcert.engine.outage import OutageWatch
 from toolcert.engine.ray_worker import (
     BEAT_SECONDS,
@@ -69,6 +71,9 @@ DEAL_SECONDS = 0.005
 """Cases that are read and dealt out at a time, and how long that may take: meanwhile nothing is heard of workers."""
 MOST_LOSSES = 3
 """Workers that may die over a case before it is given up."""
+MOST_GIVEN_UP = 20
+"""Cases that may be given up before their share counts."""
+_GIVEN_UP_SHARE = 0.01
 _HELLO_SECONDS = 5.0
 _LONGEST_HELLO = 65536
 _MOST_TOOLSETS = 512
@@ -252,7 +257,8 @@ class WorkerPool:
         self._lender: Lender | None = None
         self.budget = Budget(max_requests)
         self.machines: set[str] = set()
-        self.workers = self.workers_lost = self.dealt_again = self.asked_alone = 0
+        self.workers = self.workers_lost = self.dealt_again = self.asked_alone = self.given_up = 0
+        self._answered = 0
 
     async def open(self, host: str) -> None:
         """Listen for workers."""
@@ -340,6 +346,9 @@ class WorkerPool:
             yield f"{plural(self.workers_lost, 'worker')} died; {held} given to others."
         if self.asked_alone:
             yield f"{plural(self.asked_alone, 'case')} had been lost twice, and had a worker alone the third time."
+        if self.given_up:
+            whom = "it" if self.given_up == 1 else "each"
+            yield f"{plural(self.given_up, 'case')} not measured: {MOST_LOSSES} workers died over {whom}."
 
     def in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run something for as long as the pool is open."""
@@ -433,6 +442,7 @@ class WorkerPool:
             return
         self.workers_lost += 1
         self._report([lost for lease in reversed(held.values()) if (lost := self._lose(lease)) is not None])
+        self._fail_if_deadly()
         self._divide()
         self._deal_soon()
         self.lost()
@@ -445,8 +455,20 @@ class WorkerPool:
             self.dealt_again += 1
             self._put_back(lease)
             return None
-        died = RuntimeError(f"{MOST_LOSSES} workers died while they had this case")
-        return case, unjudged(unmeasured(case), died)
+        self.given_up += 1
+        return case, _given_up(case)
+
+    def _fail_if_deadly(self) -> None:
+        """End a run in which workers die over more than a few cases: each costs several of them."""
+        cases = self._answered + self.given_up
+        if self.given_up >= MOST_GIVEN_UP and self.given_up > _GIVEN_UP_SHARE * cases:
+            self.fail(
+                ClusterError(
+                    f"{MOST_LOSSES} workers each died over {self.given_up} of {cases} cases; the run is stopped.",
+                    remedy="Ray's logs may tell why; too little memory is a frequent cause. What was measured is kept: "
+                    "the same command goes on from there.",
+                )
+            )
 
     def _put_back(self, lease: Lease) -> None:
         """Have a case asked before those that were not lent yet."""
@@ -468,6 +490,7 @@ class WorkerPool:
             lease = link.leases.pop(record.case, None)
             if lease is not None:  # a worker that lost it to another may answer all the same
                 finished.append((lease.case, lease.complete(record)))
+        self._answered += len(finished)
         self._report(finished)
         link.count(len(records))
         link.obeys(report.obeyed)
@@ -613,6 +636,14 @@ class WorkerPool:
                         "the same command goes on from there.",
                     )
                 )
+
+
+def _given_up(case: Case) -> Record:
+    """The record of a case that was lost too often. Why the workers died is not known here."""
+    found = finding(WORKER_LOST, f"{MOST_LOSSES} workers died while they had this case")
+    return msgspec.structs.replace(
+        unmeasured(case), reason=found.evidence, codes=(found.code,), detail=Detail(findings=(found,))
+    )
 
 
 def _in_environment(key: Secret) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from toolcert.core.exchanges import Exchange, Fault, FaultCause, FaultKind
-from toolcert.core.findings import INTERNAL, Finding, FindingKind, Severity
+from toolcert.core.findings import INTERNAL, WORKER_LOST, Finding, FindingKind, Severity
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare, finding
@@ -135,6 +135,17 @@ _transport(
     "Nothing was asked, so nothing is known about the model.",
     "A setting that this kind of endpoint needs, such as a project id, is missing or wrong.",
     "Mend the endpoint's settings; `toolcert doctor` names them.",
+)
+declare(
+    FindingKind(
+        code=WORKER_LOST,
+        severity=Severity.NOTE,
+        title="Every worker of the cluster that had the case died.",
+        meaning="The case is not measured and counts neither for nor against the model; the run goes on without it.",
+        cause="A machine without enough memory, processes that were ended or a node that was taken away; more rarely, "
+        "an answer or a row that crashes a worker.",
+        remedy="Look into the logs of Ray. Run the same command again: the case is asked again.",
+    )
 )
 declare(
     FindingKind(
