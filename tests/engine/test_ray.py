@@ -240,7 +240,9 @@ def test_a_killed_worker_is_replaced_on_a_ray_of_its_own(tmp_path: Path) -> None
         command = verify_command(dataset, vendor.url, tmp_path / "run", "--ray-workers", "1", "-q")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             until(reached(process, log, 100), "the run begins")
-            os.kill(named(process.pid, "ray::RayActor")[0], signal.SIGKILL)
+            worker = named(process.pid, "ray::RayActor")[0]
+            assert {os.sched_getscheduler(one) for one in (process.pid, worker)} == {os.SCHED_BATCH}
+            os.kill(worker, signal.SIGKILL)
             until(reached(process, log, 300), "another worker goes on")
             all_of_it = set(family(process.pid)) - {process.pid}
             _, err = process.communicate(timeout=PATIENCE)

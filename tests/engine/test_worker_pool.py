@@ -543,6 +543,25 @@ async def test_a_run_whose_cases_all_take_their_workers_along_is_stopped(tmp_pat
     assert [one.codes for one in records(tmp_path / "run")] == [(WORKER_LOST,)] * 20
 
 
+async def test_a_pause_of_the_machine_does_not_starve_a_worker(tmp_path: Path) -> None:
+    with Vendor(models=["faithful"]) as vendor:
+
+        async def look(pool: WorkerPool) -> None:
+            await until(lambda: bool(pool._links))
+            link = pool._links[0]
+            link.rate, link._counted, link._counted_since = 2000.0, 0, time.monotonic() - 60.0
+            link.count(1)
+            assert link.rate == 1000.0
+            link._counted_since = time.monotonic() - 1.0
+            link.count(5000)
+            assert link.rate == pytest.approx(5000.0, rel=0.1)
+            looked.append(True)
+
+        looked: list[bool] = []
+        await on_workers(dataset_of(tmp_path, 4), vendor.url, tmp_path / "run", workers=(worker, look))
+    assert looked
+
+
 async def test_a_case_that_kills_its_workers_takes_no_other_along(tmp_path: Path) -> None:
     class Mortal(RayWorker):
         def _case(self, line: bytes, tools: dict[int, SharedTools]) -> Case:

@@ -16,6 +16,7 @@ from typing import Any
 
 from toolcert.core.errors import ClusterError, ConfigurationError, MissingExtraError, install_line
 from toolcert.core.text.lazy_pattern import lazy_pattern
+from toolcert.engine.batch_policy import batch_policy
 from toolcert.engine.ray_engine import WorkerPool
 from toolcert.engine.ray_worker import Assignment, RayActor
 from toolcert.runs.provenance import without_secrets
@@ -60,7 +61,8 @@ async def open_pool(pool: WorkerPool, address: str | None = None, workers: int |
             for _ in range(pool.planned):
                 actors.start()
             await pool.first_worker()
-            yield
+            with batch_policy():
+                yield
         finally:
             await pool.close()
             actors.close()

@@ -203,11 +203,11 @@ class WorkerLink:
         return shared, number
 
     def count(self, cases: int) -> None:
-        """Take note of finished cases, for the rate."""
+        """Take note of finished cases, for the rate; it falls slowly, because pauses of the machine say nothing."""
         self._counted += cases
         seconds = time.monotonic() - self._counted_since
         if seconds >= _RATE_SECONDS:
-            self.rate, self._counted = self._counted / seconds, 0
+            self.rate, self._counted = max(self._counted / seconds, self.rate / 2), 0
             self._counted_since += seconds
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.text.byte_lines import split_lines
 from toolcert.core.values import JsonObject, Value
+from toolcert.engine.batch_policy import batch_policy
 from toolcert.engine.interfaces import Judge, Session, Work
 from toolcert.engine.local import BudgetSpent, judged, performed, unjudged, unmeasured
 from toolcert.http.limiter import SharedLimiter, Slot
@@ -613,4 +614,5 @@ class RayActor:
 
         gc.freeze()
         gc.set_threshold(COLLECT_AFTER)
-        run(RayWorker(assignment, work).serve())
+        with batch_policy():
+            run(RayWorker(assignment, work).serve())
