@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-TURN_SECONDS = 0.012
+TURN_SECONDS = 0.025
 """How long a thread may compute before another has its turn; usual are 1 to 3 ms."""
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
 """The number of the system call, by machine: neither Python nor most C libraries have a function for it."""

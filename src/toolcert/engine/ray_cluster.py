@@ -39,8 +39,13 @@ _RAY_SETTINGS = {
 }
 """No reports to Ray's makers, no warning about graphics cards, and time for us to report that the head is gone:
 otherwise Ray ends the process a minute later."""
-_OWN_RAY = {"RAY_worker_niceness": "0"}
-"""Where Ray runs for this command alone, its workers are the command: they need not give way to others."""
+_OWN_RAY = {
+    "RAY_worker_niceness": "0",
+    "RAY_LOG_MONITOR_MANY_FILES_THRESHOLD": "0",
+    "LOG_NAME_UPDATE_INTERVAL_S": "3600",
+}
+"""Where Ray runs for this command alone, its workers are the command: they need not give way to others. Nobody reads
+their logs through Ray, which would look for new files ten times a second."""
 _FEWER_TRIES = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
 """How many times Ray tries to reach a cluster, once a second, before it says what is wrong."""
 _EXCEPTION = lazy_pattern(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
