@@ -27,12 +27,12 @@ from toolcert.api.verify import verify_job
 from toolcert.core.cases import Case, Outcome, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, InputError, UnreachableError
 from toolcert.core.events import AttemptMade, CaseFinished, CaseStarted, Event, Handler, RunStopping
-from toolcert.core.findings import WORKER_LOST
+from toolcert.core.findings import LOST_WITH_WORKER
 from toolcert.core.records import Record
 from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
 from toolcert.core.values import Value
-from toolcert.engine import ray_engine, ray_worker
+from toolcert.engine import ray_cluster, ray_engine, ray_worker
 from toolcert.engine.outage import OutageWatch
 from toolcert.engine.ray_engine import WorkerPool
 from toolcert.engine.ray_worker import (
@@ -520,9 +520,9 @@ async def test_a_case_that_takes_three_workers_along_is_given_up(tmp_path: Path)
         given_up = records(tmp_path / "run")
         again = await on_workers(dataset_of(tmp_path, 1), vendor.url, tmp_path / "run")
     assert [one.outcome for one in given_up] == [Outcome.NOT_MEASURED]
-    assert [one.codes for one in given_up] == [(WORKER_LOST,)]
+    assert [one.codes for one in given_up] == [(LOST_WITH_WORKER,)]
     assert result.summary.bugs == 0, "nobody knows that it was one"
-    assert result.summary.not_measured_by == {"worker_lost": 1}
+    assert result.summary.not_measured_by == {"lost_with_worker": 1}
     assert result.notices[-1] == "1 case not measured: 3 workers died over it."
     assert again.summary.rows.passed == 1, "the next run asks it again"
 
@@ -538,9 +538,19 @@ async def test_a_run_whose_cases_all_take_their_workers_along_is_stopped(tmp_pat
 
     with pytest.raises(ClusterError) as stopped:
         await on_workers(dataset_of(tmp_path, 60), "http://127.0.0.1:9", tmp_path / "run", workers=(mortal,))
-    assert "3 workers each died over 20 of 20 cases" in stopped.value.message
+    assert "20 of the 20 cases that were asked are given up, because 3 workers died over each" in stopped.value.message
     assert "the same command goes on" in stopped.value.remedy
-    assert [one.codes for one in records(tmp_path / "run")] == [(WORKER_LOST,)] * 20
+    assert [one.codes for one in records(tmp_path / "run")] == [(LOST_WITH_WORKER,)] * 20
+
+
+def test_variables_for_a_ray_of_our_own_are_gone_once_it_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_LOG_MONITOR_MANY_FILES_THRESHOLD", "7")
+    monkeypatch.delenv("LOG_NAME_UPDATE_INTERVAL_S", raising=False)
+    before = dict(os.environ)
+    with ray_cluster._variables(ray_cluster._OWN_RAY):
+        assert os.environ["LOG_NAME_UPDATE_INTERVAL_S"] == "3600"
+        assert os.environ["RAY_LOG_MONITOR_MANY_FILES_THRESHOLD"] == "7", "the user's own stays"
+    assert dict(os.environ) == before
 
 
 async def test_a_pause_of_the_machine_does_not_starve_a_worker(tmp_path: Path) -> None:

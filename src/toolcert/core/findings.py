@@ -29,7 +29,7 @@ DATASET = "dataset."
 """Codes that begin so name a fault of the dataset, which is never charged to a vendor."""
 INTERNAL = "internal.error"
 """The code of a case that toolcert itself could not judge: a note about us, never charged to a vendor."""
-WORKER_LOST = "transport.worker_lost"
+LOST_WITH_WORKER = "transport.lost_with_worker"
 """The code of a case that was given up because every worker of a cluster that had it died."""
 LOST_CALLS = frozenset({"call.in_text", "call.in_reasoning", "finish.calls_missing"})
 """Findings which show that the model made a call and the server lost it."""

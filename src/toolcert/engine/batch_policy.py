@@ -20,16 +20,16 @@ def batch_policy() -> Iterator[None]:
 
     An engine and its workers on one machine would otherwise take turns so often that each finds the processor's caches
     full of what the others need. Where the processor is not busy, nothing waits. Only Linux has such a policy, and
-    before Linux 6.12 turns are as long as ever.
+    before Linux 6.12 turns are as long as ever. Threads and processes that this thread starts meanwhile keep it.
     """
-    if sys.platform != "linux" or os.sched_getscheduler(0) != os.SCHED_OTHER:  # the user may have chosen a policy
-        yield
-        return
-    _set_policy(os.SCHED_BATCH, TURN_SECONDS)
+    usual = _has_usual_policy()  # otherwise, the user has chosen one
     try:
+        if usual:
+            _set_policy("SCHED_BATCH", TURN_SECONDS)
         yield
     finally:
-        _set_policy(os.SCHED_OTHER)
+        if usual:
+            _set_policy("SCHED_OTHER")
 
 
 class _Attributes(ctypes.Structure):
@@ -47,18 +47,29 @@ class _Attributes(ctypes.Structure):
     )
 
 
-def _set_policy(policy: int, turn: float = 0.0) -> None:
-    """Set the policy of this thread, and the seconds of a turn; 0 is the usual."""
+def _has_usual_policy() -> bool:
+    """Whether this thread has the policy that threads begin with; no where that cannot be known."""
+    if sys.platform != "linux":
+        return False
+    try:
+        return os.sched_getscheduler(0) == os.SCHED_OTHER
+    except OSError:
+        return False
+
+
+def _set_policy(name: str, turn: float = 0.0) -> None:
+    """Set the policy of this thread and the seconds of a turn, 0 for the usual, unless that is forbidden."""
     if sys.platform != "linux":
         return
-    with contextlib.suppress(OSError):  # where it is forbidden, the run goes on without
+    policy: int = getattr(os, name)
+    with contextlib.suppress(OSError):
         os.sched_setscheduler(0, policy, os.sched_param(0))
-    call = _SCHED_SETATTR.get(os.uname().machine)
-    if call is not None:
-        wanted = _Attributes(
-            size=ctypes.sizeof(_Attributes),
-            policy=policy,
-            nice=os.getpriority(os.PRIO_PROCESS, 0),
-            turn=int(turn * 1e9),
-        )
-        ctypes.CDLL(None).syscall(call, 0, ctypes.byref(wanted), 0)
+        call = _SCHED_SETATTR.get(os.uname().machine)
+        if call is not None:
+            wanted = _Attributes(
+                size=ctypes.sizeof(_Attributes),
+                policy=policy,
+                nice=os.getpriority(os.PRIO_PROCESS, 0),
+                turn=int(turn * 1e9),
+            )
+            ctypes.CDLL(None).syscall(call, 0, ctypes.byref(wanted), 0)

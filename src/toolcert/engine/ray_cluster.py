@@ -10,7 +10,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +169,7 @@ def _connect(address: str, workers: int | None) -> tuple[Any, bool]:
     """The ray module, connected, and whether it is ours to disconnect."""
     if address != LOCAL:
         _check_address(address)
-    for name, value in (_RAY_SETTINGS | (_OWN_RAY if address == LOCAL else _FEWER_TRIES)).items():
+    for name, value in (_RAY_SETTINGS | ({} if address == LOCAL else _FEWER_TRIES)).items():
         os.environ.setdefault(name, value)
     try:
         ray = importlib.import_module("ray")
@@ -182,12 +182,24 @@ def _connect(address: str, workers: int | None) -> tuple[Any, bool]:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     if address == LOCAL:
         options |= {"include_dashboard": False, "num_cpus": workers, "object_store_memory": _OBJECT_STORE}
-    with _unseen_command_line():
+    with _unseen_command_line(), _variables(_OWN_RAY if address == LOCAL else {}):
         try:
             ray.init(address=address, **options)
         except Exception as error:  # noqa: BLE001 - Ray raises many kinds; all mean that there is no cluster
             raise _no_cluster(address, _last_line(error).partition(". ")[0][:200]) from None
     return ray, True
+
+
+@contextlib.contextmanager
+def _variables(settings: Mapping[str, str]) -> Iterator[None]:
+    """Meanwhile, variables have these values, unless the user has set them. What is started meanwhile keeps them."""
+    new = {name: value for name, value in settings.items() if name not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)
 
 
 def _silence() -> None:

@@ -24,7 +24,7 @@ from toolcert.core.cases import Case, Skip, SkipKind
 from toolcert.core.errors import ClusterError, ConfigurationError, ToolcertError, install_line
 from toolcert.core.events import CaseStarted, Event, Handler, RunStopping
 from toolcert.core.exchanges import Attempt
-from toolcert.core.findings import WORKER_LOST
+from toolcert.core.findings import LOST_WITH_WORKER
 from toolcert.core.records import Detail, Record
 from toolcert.core.requests import SharedTools
 from toolcert.core.secrets import Secret
@@ -459,14 +459,15 @@ class WorkerPool:
         return case, _given_up(case)
 
     def _fail_if_deadly(self) -> None:
-        """End a run in which workers die over more than a few cases: each costs several of them."""
+        """End a run in which workers die over more than a few of its cases: each costs several of them."""
         cases = self._answered + self.given_up
         if self.given_up >= MOST_GIVEN_UP and self.given_up > _GIVEN_UP_SHARE * cases:
             self.fail(
                 ClusterError(
-                    f"{MOST_LOSSES} workers each died over {self.given_up} of {cases} cases; the run is stopped.",
+                    f"{self.given_up} of the {cases} cases that were asked are given up, because {MOST_LOSSES} workers "
+                    "died over each; the run is stopped.",
                     remedy="Ray's logs may tell why; too little memory is a frequent cause. What was measured is kept: "
-                    "the same command goes on from there.",
+                    "when that is mended, or these rows are left out, the same command goes on from there.",
                 )
             )
 
@@ -640,7 +641,7 @@ class WorkerPool:
 
 def _given_up(case: Case) -> Record:
     """The record of a case that was lost too often. Why the workers died is not known here."""
-    found = finding(WORKER_LOST, f"{MOST_LOSSES} workers died while they had this case")
+    found = finding(LOST_WITH_WORKER, f"{MOST_LOSSES} workers died while they had this case")
     return msgspec.structs.replace(
         unmeasured(case), reason=found.evidence, codes=(found.code,), detail=Detail(findings=(found,))
     )

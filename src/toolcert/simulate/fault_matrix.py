@@ -59,7 +59,7 @@ SHOWN_ELSEWHERE = {
     "transport.rejected": "what every faithful vendor says to a malformed request",
     "transport.tls": "the simulated vendor speaks plain HTTP",
     "transport.unknown_model": "what every faithful vendor says to an unknown model",
-    "transport.worker_lost": "its test ends the workers of a cluster",
+    "transport.lost_with_worker": "its test ends the workers of a cluster",
 }
 """Findings that no model id can cause, with the reason."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from toolcert.core.exchanges import Exchange, Fault, FaultCause, FaultKind
-from toolcert.core.findings import INTERNAL, WORKER_LOST, Finding, FindingKind, Severity
+from toolcert.core.findings import INTERNAL, LOST_WITH_WORKER, Finding, FindingKind, Severity
 from toolcert.core.requests import Request
 from toolcert.core.values import JsonObject
 from toolcert.diagnose.checks.registry import Evidence, View, When, check, declare, finding
@@ -138,13 +138,13 @@ _transport(
 )
 declare(
     FindingKind(
-        code=WORKER_LOST,
+        code=LOST_WITH_WORKER,
         severity=Severity.NOTE,
         title="Every worker of the cluster that had the case died.",
-        meaning="The case is not measured and counts neither for nor against the model; the run goes on without it.",
+        meaning="The case is not measured and counts neither for nor against the model.",
         cause="A machine without enough memory, processes that were ended or a node that was taken away; more rarely, "
         "an answer or a row that crashes a worker.",
-        remedy="Look into the logs of Ray. Run the same command again: the case is asked again.",
+        remedy="Find out from the logs of Ray what they died of. When that is mended, the same command asks it again.",
     )
 )
 declare(
