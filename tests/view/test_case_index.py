@@ -107,6 +107,20 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     assert outcomes(whole(folder, tmp_path / "cache")) == {"row-1": "passed"}
 
 
+def test_an_index_that_another_is_making_is_waited_for(tmp_path: Path) -> None:
+    folder = log(tmp_path / "run", record("row-1"))
+    index = CaseIndex(folder, tmp_path / "cache")
+    index.path.parent.mkdir()
+    maker = sqlite3.connect(index.path, isolation_level=None, check_same_thread=False)
+    maker.execute("BEGIN IMMEDIATE")
+    end = threading.Timer(0.2, maker.execute, ("COMMIT",))
+    end.start()
+    assert index.state().cases == 0
+    end.join()
+    maker.close()
+    assert outcomes(whole(folder, tmp_path / "cache")) == {"row-1": "passed"}
+
+
 @pytest.mark.heavy
 def test_two_viewers_share_an_index(tmp_path: Path) -> None:
     folder = write_verify_run(tmp_path / "run", rows=3000, body_size=20)

@@ -37,6 +37,8 @@ LONGEST = 300
 MOST_FACETS = 200
 """Words of a field that are counted for display."""
 KEPT_RESULTS = 16
+BUSY_SECONDS = 30.0
+"""How long to wait for another thread or viewer that writes."""
 _PROOF = 512
 """Bytes before the place where growth goes on; they prove that the log is still the same."""
 # A case that is entered again gets an id that was never used: the text of its earlier line stays under the old one.
@@ -202,12 +204,12 @@ class CaseIndex:
     def _guarded(self) -> Iterator[sqlite3.Connection]:
         """A connection; a damaged index is made again by the next call."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        database = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             _prepare(database)
             yield database
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            if _is_locked(error):
                 raise
             database.close()
             _discard(self.path)
@@ -298,7 +300,7 @@ def _prepare(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA synchronous = OFF")  # what a power cut costs can be made again
     if database.execute("PRAGMA user_version").fetchone()[0] == LAYOUT:
         return
-    database.execute("PRAGMA journal_mode = WAL")
+    _use_write_ahead_log(database)
     database.execute("BEGIN IMMEDIATE")
     try:
         if database.execute("PRAGMA user_version").fetchone()[0] != LAYOUT:
@@ -312,6 +314,24 @@ def _prepare(database: sqlite3.Connection) -> None:
         database.execute("ROLLBACK")
         raise
     database.execute("COMMIT")
+
+
+def _use_write_ahead_log(database: sqlite3.Connection) -> None:
+    """SQLite does not wait here for one that writes, whatever its timeout: it may be making the same index."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_locked(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _is_locked(error: sqlite3.DatabaseError) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
 
 
 def _discard(path: Path) -> None:
