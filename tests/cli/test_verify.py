@@ -166,7 +166,7 @@ def test_a_dry_run_sends_nothing_and_says_what_it_would(tmp_path: Path, vendor: 
     assert len(list(vendor.requests)) == before
     assert "5 requests to faithful at" in result.stdout
     assert "2 rows measured" in result.stdout
-    assert "line 8: about 5 0" in result.stdout.replace("\u2009", " ")
+    assert "line 8: about 5 0" in result.stdout.replace("\u202f", " ")
     assert "dataset.not_json" in result.stdout
 
 

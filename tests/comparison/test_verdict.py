@@ -36,9 +36,9 @@ def judge(tmp_path):
 
 def needed(vendor: VendorComparison) -> int:
     """The number of rows that the headline asks for."""
-    asked_for = re.search(r"about ([\d\u2009]+)", vendor.headline)
+    asked_for = re.search(r"about ([\d\u202f]+)", vendor.headline)
     assert asked_for is not None, vendor.headline
-    return int(asked_for[1].replace("\u2009", ""))
+    return int(asked_for[1].replace("\u202f", ""))
 
 
 @pytest.mark.parametrize("further", [None, SILENT])

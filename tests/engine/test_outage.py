@@ -124,7 +124,7 @@ async def test_a_model_whose_server_asks_for_an_hour_is_asked_once_and_others_go
     assert asked.count("text-caller") == 1
     busy = [record for record in probed.records if record.model == "text-caller"]
     assert {record.skip for record in busy if record.outcome is Outcome.SKIPPED} == {SkipKind.OUTAGE}
-    assert any("the server asks for a wait of 3\u2009600 s" in record.reason for record in busy)
+    assert any("the server asks for a wait of 3\u202f600 s" in record.reason for record in busy)
     assert all(record.outcome is Outcome.PASSED for record in probed.records if record.model == "faithful")
 
 

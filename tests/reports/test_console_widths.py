@@ -28,7 +28,7 @@ ENDLESS = 2000
 """Columns in which no line is wrapped and nothing is cut."""
 DRAWN = re.compile("[█▏▎▍▌▋▊▉─├┤┊·●○◆✓✗◐░▅▂–?0-9…-]+")
 """Bars, whiskers and timelines are drawn to the width; the signs of a matrix stand in one word."""
-NUMBER = re.compile(r"[(\[+-]?\d[\d.,\u2009]*$")
+NUMBER = re.compile(r"[(\[+-]?\d[\d.,\u202f]*$")
 UNIT = re.compile(r" *(%|s|ms|min|h|x|points?|rows?|models?|runs?|of|to|/)[.,;:)]?( \S|$)")
 LONG_NAME = "corvid-labs/corvid-large-120b-instruct-2026-fp8-turbo"
 

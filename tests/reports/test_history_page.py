@@ -42,7 +42,7 @@ def test_the_notes_are_written_from_the_data(found: Overview) -> None:
         "50/50 calls, 50/50 used on the first day back."
     )
     assert "That says nothing about the models." in note_on(noted, "transport").text
-    assert note_on(noted, "deaf").text == "Calls on 60 days and did not use a result once: 0/3\u2009000."
+    assert note_on(noted, "deaf").text == "Calls on 60 days and did not use a result once: 0/3\u202f000."
     sag = note_on(noted, "sagging")
     assert (sag.word, sag.first, sag.last) == ("declined", "2026-04-21", "2026-05-10")
     assert "from 99.0 % to 87.9 %" in sag.text
@@ -133,7 +133,7 @@ def test_the_real_history_tells_its_three_stories(recorded: Path, tmp_path: Path
         found = overview(store)
     noted = {(note.models[0], note.word): note for note in notes(found)}
     assert noted["mistral-medium-2505", "stopped calling"].when == "18 to 23 April"
-    assert "did not use a result once: 0/4\u2009372" in noted["mistral-large-2512", "results not used"].text
+    assert "did not use a result once: 0/4\u202f372" in noted["mistral-large-2512", "results not used"].text
     sag = noted["llama-3-3-70b-instruct", "declined"]
     assert sag.when == "11 April to 7 May"
     assert "from 99.6 % to 96.2 %" in sag.text

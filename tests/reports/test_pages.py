@@ -149,7 +149,7 @@ def test_all_failing_rows_of_two_thousand_are_on_a_page_of_a_megabyte(tmp_path: 
     summary = summarise(run)
     page = verify_page(run)
     assert len(page.encode()) < MEGABYTE
-    assert "2\u2009000" in page
+    assert "2\u202f000" in page
     assert page.count('id="row-') > summary.rows.failed > 100
     assert "All of them, each with request and answer." in page
 

@@ -71,7 +71,7 @@ def test_a_server_that_asks_for_an_hour_is_believed_at_once(tmp_path: Path) -> N
         assert time.monotonic() - began < 20
         assert len(list(vendor.requests)) <= 10 + 3
     assert "is not to be asked now" in said.stderr
-    assert "the server asks for a wait of 3\u2009600 s" in said.stderr
+    assert "the server asks for a wait of 3\u202f600 s" in said.stderr
     outcomes = [record.outcome for record in RunReader(tmp_path / "run").heads()]
     assert outcomes.count(Outcome.PASSED) == 10
     assert outcomes.count(Outcome.SKIPPED) >= 27

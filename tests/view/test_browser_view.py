@@ -319,7 +319,7 @@ def test_a_run_of_100000_rows_is_opened_searched_and_a_row_opened(
     assert time.monotonic() - begun < 60
     assert shown(page)[0] == "1"
     page.locator(".progress", has_text="index made in").wait_for(timeout=300_000)
-    total(page, "100\u2009000 cases")
+    total(page, "100\u202f000 cases")
     begun = time.monotonic()
     page.fill("section input[type=search]", '"Question 4711"')
     total(page, "11 cases found")
@@ -330,7 +330,7 @@ def test_a_run_of_100000_rows_is_opened_searched_and_a_row_opened(
     assert time.monotonic() - begun < 30
     page.keyboard.press("Escape")
     page.fill("section input[type=search]", "")
-    total(page, "100\u2009000 cases in")
+    total(page, "100\u202f000 cases in")
     page.locator(".vgrid").focus()
     page.keyboard.press("End")
     page.wait_for_function("() => document.querySelector('.vrow.selected')?.textContent.startsWith('100000')")

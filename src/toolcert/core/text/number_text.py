@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-THIN_SPACE = "\u2009"
+THIN_SPACE = "\u202f"
+"""The one at which no line breaks."""
 
 
 def count(number: int) -> str:

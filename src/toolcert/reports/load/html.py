@@ -117,7 +117,7 @@ def load_facts(summary: LoadSummary) -> tuple[tuple[str, str], ...]:
         ("Model", shorten(visible(summary.model), 120)),
         ("Date", measured if summary.started_at else ""),
         ("Measured", f"{count(coverage.measured)} of {count(coverage.planned)}" if coverage.planned else ""),
-        ("Requests sent", f"{count(summary.requests)}, {count(summary.retried)} retried"),
+        ("Requests recorded", f"{count(summary.requests)}, {count(summary.retried)} retried"),
         ("To find where", "" if summary.search is None else f"{count(summary.search.requests)} of them"),
         ("Wall time", "" if summary.seconds is None else duration(summary.seconds)),
     )

@@ -70,7 +70,7 @@ def facts(summary: ProbeSummary) -> tuple[tuple[str, str], ...]:
         ("Measured", datetime.fromtimestamp(summary.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("Suite", summary.suite or "own choice"),
         ("Runs per probe", str(summary.iterations)),
-        ("Requests sent", count(totals.usage.requests)),
+        ("Requests recorded", count(totals.usage.requests)),
         ("Tokens in, out", f"{count(totals.usage.tokens_in)}, {count(totals.usage.tokens_out)}"),
         ("Cost", cost_of(summary)),
         ("Coverage", f"{count(sum(one.measured for one in coverage))} of {count(planned)} cases" if planned else ""),

@@ -397,7 +397,7 @@ def facts(summary: VerifySummary) -> tuple[tuple[str, str], ...]:
         ("Dataset", "" if dataset is None else _dataset(dataset.path, dataset.digest)),
         ("Date", measured if summary.started_at else ""),
         ("Measured", _covered(summary)),
-        ("Requests sent", f"{count(traffic.requests)}, {plural(traffic.retried, 'row')} retried"),
+        ("Requests recorded", f"{count(traffic.requests)}, {plural(traffic.retried, 'row')} retried"),
         ("Tokens in, out", f"{count(traffic.prompt_tokens)}, {count(traffic.completion_tokens)}"),
         ("Wall time", _wall(traffic)),
     )

@@ -4,7 +4,7 @@ const NAMED = { "\u001b": "␛", "\u0000": "␀" };
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Text with control, direction and surrogate characters shown instead of obeyed. */
-export const visible = (text) => String(text).replaceAll("\u2009", "\u202f").replace(UNSEEN, (one) => NAMED[one] || `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
+export const visible = (text) => String(text).replace(UNSEEN, (one) => NAMED[one] || `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
 
 /** An element; `on` holds listeners, `data` data attributes, everything else is an attribute. */
 export function el(tag, attributes = {}, ...children) {
@@ -83,7 +83,7 @@ export async function copyText(text, said) {
   setTimeout(() => { said.textContent = before; }, 1500);
 }
 
-export const count = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+export const count = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 export function seconds(value) {
   if (value === null || value === undefined) return "–";
