@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from support.rows import row
+from support.rows import WEATHER, row
+from toolcert.core.requests import SharedTools
 from toolcert.verification.adapters import KimiAdapter
-from toolcert.verification.verify_options import Shaping, StreamMode, adapter_of, prepare
+from toolcert.verification.verify_options import Shaping, StreamMode, VerifyOptions, adapter_of, prepare
 
 
 def sent(body: dict[str, Any], **shaping: Any) -> dict[str, Any]:
@@ -19,6 +20,14 @@ def sent(body: dict[str, Any], **shaping: Any) -> dict[str, Any]:
 
 def test_the_model_is_replaced_and_the_rest_left_as_recorded() -> None:
     assert sent(row(1, model="recorded", user="u")) == row(1, model="asked", user="u")
+
+
+def test_tools_of_the_extra_body_are_shared_by_all_rows() -> None:
+    shaping = VerifyOptions(model="asked", extra_body={"tools": [WEATHER]}).shaping()
+    first, second = (prepare(row(n), shaping, adapter_of(shaping)) for n in (1, 2))
+    assert first["tools"] == [WEATHER]
+    assert isinstance(first["tools"], SharedTools)
+    assert second["tools"] is first["tools"]
 
 
 def test_overrides_win_over_the_row_and_the_extra_body_over_both() -> None:

@@ -9,7 +9,7 @@ import msgspec
 from toolcert.core.cases import BELONGS_TO_MERGE, ONLY_A_SHARE
 from toolcert.core.errors import UsageError
 from toolcert.core.gates import Gates, parse_gates, parse_limits
-from toolcert.core.requests import Request, RequestKind
+from toolcert.core.requests import Request, RequestKind, SharedTools
 from toolcert.core.values import JsonObject, Value
 from toolcert.core.verdict import VERIFY_THRESHOLD, Word
 from toolcert.runs.encoding import Keep
@@ -163,12 +163,14 @@ class VerifyOptions(KeywordOptions):
     def shaping(self) -> Shaping:
         """What is changed in every row."""
         stream = {None: StreamMode.AS_RECORDED, True: StreamMode.ON, False: StreamMode.OFF}[self.stream]
+        tools = self.extra_body.get("tools")
+        shared = {"tools": SharedTools(tools)} if isinstance(tools, list) else {}
         return Shaping(
             model=self.model,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             stream=stream,
-            extra_body=self.extra_body,
+            extra_body=self.extra_body | shared,
             adapter=load_adapter(self.adapter) if self.adapter else self.model_type,
             use_raw_completions=self.use_raw_completions,
             tokenizer_model=self.tokenizer_model,
