@@ -39,22 +39,22 @@ from toolcert.engine.ray_worker import (
     BEAT_SECONDS,
     READ_AHEAD,
     Assignment,
+    FinishedCase,
     Grant,
     Hello,
-    LeasedBody,
+    LeasedCase,
     NumberedTools,
     Orders,
     Report,
     Share,
     key_pair,
-    lease_line,
     read_frame,
     seal,
     send,
 )
 from toolcert.http.limiter import AdaptiveLimiter
 from toolcert.http.retry import RetryPolicy
-from toolcert.runs.encoding import LateDetail, record_of
+from toolcert.runs.encoding import record_of
 from toolcert.settings.credentials import variables_in
 from toolcert.version import __version__
 
@@ -62,8 +62,8 @@ SILENT_SECONDS = 20.0
 """A worker that is silent for this long is considered dead; it stops by itself before that."""
 JOIN_SECONDS = 60.0
 """Waiting for a worker when there is none: longer than Ray takes to start a process on a busy machine."""
-LEAST_AHEAD, MOST_AHEAD = 2, 256
-AHEAD_SECONDS = 0.1
+LEAST_AHEAD, MOST_AHEAD = 2, 768
+AHEAD_SECONDS = 0.25
 """A worker is given cases for this long beyond those that it may ask at once: several times what a delivery takes."""
 _RATE_SECONDS = 0.1
 MOST_DEALT = 64
@@ -77,7 +77,8 @@ _GIVEN_UP_SHARE = 0.01
 _HELLO_SECONDS = 5.0
 _LONGEST_HELLO = 65536
 _MOST_TOOLSETS = 512
-_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_decode_report = msgspec.msgpack.Decoder(Report).decode
 
 
 class Lender(NamedTuple):
@@ -98,20 +99,25 @@ class Lender(NamedTuple):
 
 
 class Lease(Value, kw_only=False):
-    """A case that a worker has. Its body is kept as it was sent: decoded, it would take five times as much memory."""
+    """A case that a worker has."""
 
     case: Case
     """Without its body."""
-    body: LeasedBody
+    sent: LeasedCase
+    tools: SharedTools | None
+    """Those of its body, where they were sent apart."""
 
     def whole_case(self) -> Case:
         """The case as it was lent."""
-        return self.body.of_case(self.case)
+        return self.sent.case(self.tools)
 
-    def complete(self, record: Record) -> Record:
-        """The record that the worker made of it, with the body that it was lent."""
-        if isinstance(record.detail, LateDetail):
-            record.detail.line = self.body.of_record(record.detail.line)
+    def record(self, finished: FinishedCase) -> Record:
+        """The record that the worker made of it."""
+        line = finished.with_body(self.sent.body(self.tools))
+        record = record_of(line)
+        # In what a worker encodes, an end of a line is escaped.
+        if record.case != self.case.key or line.find(b"\n") != len(line) - 1 or b"\r" in line:
+            raise msgspec.DecodeError("this is not the record of the case")
         return record
 
 
@@ -138,9 +144,9 @@ class WorkerLink:
         self._counted_since = time.monotonic()
         self.silent = 0
         """Checks in a row without a message from it; time in which the engine itself was stalled does not count."""
-        self._tools: dict[int, tuple[list[Any], SharedTools, int]] = {}
-        """Tool lists that it has, by identity: rows with the same tools share one list."""
-        self._lines: list[bytes] = []
+        self._tools: dict[int, tuple[SharedTools, int]] = {}
+        """Tool lists that it has, and their numbers, by identity."""
+        self._cases: list[LeasedCase] = []
         self._new_tools: list[NumberedTools] = []
         """What is to be handed over, and the tool lists that it refers to and the worker does not have."""
         self._forget = False
@@ -152,8 +158,8 @@ class WorkerLink:
         ahead = min(MOST_AHEAD, max(LEAST_AHEAD, math.ceil(self.rate * AHEAD_SECONDS)))
         return max(0, self.places + ahead - len(self.leases)) if self.open and self.places and not self.alone else 0
 
-    def send(self, orders: Orders, lines: Sequence[bytes] = ()) -> None:
-        send(self._writer, orders, lines)
+    def send(self, orders: Orders) -> None:
+        send(self._writer, orders)
 
     def share(self, places: int, pace: float, pause: float, cut: int, *, hand_back: bool) -> None:
         """Tell it how many requests it may have in flight."""
@@ -169,11 +175,11 @@ class WorkerLink:
 
     def lease(self, case: Case) -> None:
         """Lend it a case, which is handed over with others."""
-        offered = None if case.body is None else case.body.get("tools")
-        tools, number = self._numbered(offered) if isinstance(offered, list) else (None, None)
-        bare, body = msgspec.structs.replace(case, body=None), LeasedBody.of(case.body, tools)
-        self._lines.append(lease_line(bare, number, body))
-        self.leases[case.key] = Lease(bare, body)
+        bare, tools = msgspec.structs.replace(case, body=None), case.body and case.body.get("tools")
+        shared = tools if isinstance(tools, SharedTools) else None
+        leased = LeasedCase.of(bare, case.body, None if shared is None else self._number(shared))
+        self._cases.append(leased)
+        self.leases[case.key] = Lease(bare, leased, shared)
 
     def recall(self) -> None:
         """Have it hand back the cases that it has not begun."""
@@ -183,24 +189,24 @@ class WorkerLink:
 
     def hand_over(self) -> None:
         """Send it the cases that it was lent."""
-        if not self._lines:
+        if not self._cases:
             return
         self._recalled = False
-        self.send(Orders(tools=tuple(self._new_tools), forget_tools=self._forget), self._lines)
-        self._lines, self._new_tools = [], []
+        self.send(Orders(cases=tuple(self._cases), tools=tuple(self._new_tools), forget_tools=self._forget))
+        self._cases, self._new_tools = [], []
         self._forget = len(self._tools) > _MOST_TOOLSETS
         if self._forget:
             self._tools.clear()
 
-    def _numbered(self, tools: list[Any]) -> tuple[SharedTools, int]:
-        """A tool list, with the number under which the worker has it or will have it before the cases."""
+    def _number(self, tools: SharedTools) -> int:
+        """The number under which the worker has a tool list, or will have it before the cases."""
         known = self._tools.get(id(tools))
         if known is not None:
-            return known[1], known[2]
-        shared, number = tools if isinstance(tools, SharedTools) else SharedTools(tools), len(self._tools)
-        self._tools[id(tools)] = (tools, shared, number)
-        self._new_tools.append(NumberedTools(number=number, tools=msgspec.Raw(shared.json)))
-        return shared, number
+            return known[1]
+        number = len(self._tools)
+        self._tools[id(tools)] = tools, number
+        self._new_tools.append(NumberedTools(number=number, json=tools.json))
+        return number
 
     def count(self, cases: int) -> None:
         """Take note of finished cases, for the rate; it falls slowly, because pauses of the machine say nothing."""
@@ -342,8 +348,10 @@ class WorkerPool:
         """Messages for the user."""
         yield f"Ray: {plural(self.workers, 'worker')} on {plural(len(self.machines), 'machine')}."
         if self.workers_lost:
-            held = f"{plural(self.dealt_again, 'case')} in hand {'was' if self.dealt_again == 1 else 'were'}"
-            yield f"{plural(self.workers_lost, 'worker')} died; {held} given to others."
+            one = self.dealt_again == 1
+            held = f"{plural(self.dealt_again, 'case')} in hand {'was' if one else 'were'} given to others."
+            sent = f" Requests sent for {'it' if one else 'them'} before are not counted." if self.dealt_again else ""
+            yield f"{plural(self.workers_lost, 'worker')} died; {held}{sent}"
         if self.asked_alone:
             yield f"{plural(self.asked_alone, 'case')} had been lost twice, and had a worker alone the third time."
         if self.given_up:
@@ -360,9 +368,8 @@ class WorkerPool:
         """Serve one connection: that of one of our workers until it ends, or that of a stranger."""
         try:
             async with asyncio.timeout(_HELLO_SECONDS):
-                head, _ = await read_frame(reader, _LONGEST_HELLO)
-            hello = msgspec.json.decode(head, type=Report).hello
-        except (OSError, EOFError, TimeoutError, *_NOT_JSON):
+                hello = _decode_report(await read_frame(reader, _LONGEST_HELLO)).hello
+        except (OSError, EOFError, TimeoutError, *_UNREADABLE):
             hello = None
         if hello is None or not self._is_ours(hello):
             writer.transport.abort()
@@ -405,13 +412,17 @@ class WorkerPool:
         link.send(Orders(begin=True, sealed=seal(values, hello.public)))
 
     async def _hear(self, reader: asyncio.StreamReader, link: WorkerLink) -> None:
-        decode = msgspec.json.Decoder(Report).decode
         while True:
-            head, lines = await read_frame(reader)
+            content = await read_frame(reader)
             link.silent = 0
             try:
-                report, records = decode(head), [record_of(line) for line in lines]
-            except _NOT_JSON as error:
+                report = _decode_report(content)
+                records = [
+                    (done.key, link.leases[done.key].record(done))
+                    for done in report.finished
+                    if done.key in link.leases
+                ]
+            except _UNREADABLE as error:
                 raise ConnectionError("this is no report") from error
             if report.failure is not None:
                 raise ConfigurationError(report.failure.message, remedy=report.failure.remedy)
@@ -476,7 +487,7 @@ class WorkerPool:
         last_time = self._losses.get(lease.case.key, 0) == MOST_LOSSES - 1
         (self._suspects if last_time else self._again).appendleft(lease.whole_case())
 
-    def _take(self, link: WorkerLink, report: Report, records: Sequence[Record]) -> None:
+    def _take(self, link: WorkerLink, report: Report, records: Sequence[tuple[str, Record]]) -> None:
         for key, attempt in report.attempts:
             if (lease := link.leases.get(key)) is not None and self._lender is not None:
                 self._lender.attempted(lease.whole_case(), attempt)
@@ -487,10 +498,10 @@ class WorkerPool:
         for _ in range(report.answered if self._limit.limit < self._limit.ceiling else 0):
             self._limit.succeeded()
         finished = []
-        for record in records:
-            lease = link.leases.pop(record.case, None)
-            if lease is not None:  # a worker that lost it to another may answer all the same
-                finished.append((lease.case, lease.complete(record)))
+        for key, record in records:
+            lease = link.leases.pop(key, None)
+            if lease is not None:
+                finished.append((lease.case, record))
         self._answered += len(finished)
         self._report(finished)
         link.count(len(records))

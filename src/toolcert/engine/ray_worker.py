@@ -12,8 +12,9 @@ import gc
 import os
 import socket
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -25,7 +26,6 @@ from toolcert.core.records import Record
 from toolcert.core.requests import EncodedBody, SharedTools, encode_body
 from toolcert.core.secrets import Secret
 from toolcert.core.targets import EndpointSpec
-from toolcert.core.text.byte_lines import split_lines
 from toolcert.core.values import JsonObject, Value
 from toolcert.engine.batch_policy import batch_policy
 from toolcert.engine.interfaces import Judge, Session, Work
@@ -84,11 +84,71 @@ class NumberedTools(Value):
     """A tool list that many cases offer, sent once."""
 
     number: int
-    tools: msgspec.Raw
+    json: bytes
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+_decode_case = msgspec.json.Decoder(Case).decode
+_MARK = b"\0"
+"""Stands in JSON for what the other side has. In what we encode, it cannot occur otherwise: it would be escaped."""
+_RAW_MARK = msgspec.Raw(_MARK)
+
+
+class LeasedCase(Value, array_like=True):
+    """A case for a worker, as JSON: decoded, it would take five times as much memory."""
+
+    head: bytes
+    """The case without its body."""
+    before: bytes = b""
+    """The body up to the tools that are sent apart, or all of it; empty where there is none."""
+    after: bytes = b""
+    """What follows these tools."""
+    tools: int | None = None
+    """Their number."""
+
+    @classmethod
+    def of(cls, bare: Case, body: JsonObject | None, tools: int | None) -> LeasedCase:
+        """`bare` is the case without its body; `tools` is the number of those of the body, if they are sent apart."""
+        if body is None or tools is None:
+            return cls(head=_encode(bare), before=b"" if body is None else encode_body(body))
+        before, _, after = _encode(body | {"tools": _RAW_MARK}).partition(_MARK)
+        return cls(head=_encode(bare), before=before, after=after, tools=tools)
+
+    def body(self, tools: SharedTools | None) -> bytes:
+        """The JSON of the whole body; `tools` are those that were sent apart."""
+        return self.before if tools is None else b"".join((self.before, tools.json, self.after))
+
+    def case(self, tools: SharedTools | None) -> Case:
+        """The case with its body."""
+        bare = _decode_case(self.head)
+        if not self.before:
+            return bare
+        if tools is None:
+            body = EncodedBody(_decode(self.before))
+        else:
+            body = EncodedBody(_decode(b"".join((self.before, b"null", self.after))))
+            body["tools"] = tools
+        body.json = self.body(tools)
+        return msgspec.structs.replace(bare, body=body)
+
+
+class FinishedCase(Value, array_like=True, kw_only=False):
+    """What came of a leased case."""
+
+    key: str
+    line: bytes
+    """Its record."""
+    marked: bool = False
+    """Whether a mark stands in the line for the body, as it was lent."""
+
+    def with_body(self, body: bytes) -> bytes:
+        """The line with this body in place of the mark. An answer may have such a character as well, but after it."""
+        return self.line.replace(_MARK, body, 1) if self.marked else self.line
 
 
 class Orders(Value):
-    """What the engine tells a worker; lines with leased cases follow."""
+    """What the engine tells a worker."""
 
     share: Share | None = None
     grant: Grant | None = None
@@ -97,73 +157,10 @@ class Orders(Value):
     """The secrets are complete, and cases may come."""
     forget_tools: bool = False
     tools: tuple[NumberedTools, ...] = ()
+    """New ones, which the cases refer to."""
+    cases: tuple[LeasedCase, ...] = ()
     hand_back: bool = False
     """Return the cases that are not begun."""
-
-
-class LeasedCase(Value):
-    """A case for a worker; its body stands before it."""
-
-    case: Case
-    """Without its body."""
-    tools: int | None = None
-    """The number of its tools, where they are not in the body."""
-
-
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
-_MARK = b"\0"
-"""Stands in JSON for what the other side has. In what we encode, it cannot occur otherwise: it would be escaped."""
-_RAW_MARK = msgspec.Raw(_MARK)
-_BODY = b'"body":'
-
-
-class LeasedBody(Value, kw_only=False):
-    """The body of a leased case as JSON."""
-
-    before: bytes
-    """What stands before the tools that are sent apart, or all of it; empty where there is no body."""
-    tools: SharedTools | None = None
-    after: bytes = b""
-
-    @classmethod
-    def of(cls, body: JsonObject | None, tools: SharedTools | None) -> LeasedBody:
-        """`tools` are those of the body that are sent apart."""
-        if body is None or tools is None:
-            return cls(b"" if body is None else encode_body(body))
-        before, _, after = _encode(body | {"tools": _RAW_MARK}).partition(_MARK)
-        return cls(before, tools, after)
-
-    @property
-    def json(self) -> bytes:
-        """The whole of it."""
-        return self.before if self.tools is None else b"".join((self.before, self.tools.json, self.after))
-
-    def of_case(self, bare: Case) -> Case:
-        """The case with this body."""
-        if not self.before:
-            return bare
-        if self.tools is None:
-            body = EncodedBody(_decode(self.before))
-        else:
-            body = EncodedBody(_decode(b"".join((self.before, b"null", self.after))))
-            body["tools"] = self.tools
-        body.json = self.json
-        return msgspec.structs.replace(bare, body=body)
-
-    def of_record(self, line: bytes) -> bytes:
-        """The line of a record with this body in place of its mark."""
-        before, mark, after = line.partition(_MARK)
-        if not mark or not before.endswith(_BODY):  # an answer may have such a character as well, but not there
-            return line
-        tools = b"" if self.tools is None else self.tools.json
-        return b"".join((before, self.before, tools, self.after, after))
-
-
-def lease_line(case: Case, number: int | None, body: LeasedBody) -> bytes:
-    """A case without its body, the number under which the worker has its tools, and its body, for a worker."""
-    head = _encode(LeasedCase(case=case, tools=number))
-    return b"".join((body.before, _MARK, body.after, _MARK, head, b"\n"))
 
 
 class Hello(Value):
@@ -194,11 +191,12 @@ class Refusal(Value):
 
 
 class Report(Value):
-    """What a worker tells the engine; lines with records follow."""
+    """What a worker tells the engine."""
 
     hello: Hello | None = None
     ready: bool = False
     failure: Failure | None = None
+    finished: tuple[FinishedCase, ...] = ()
     attempts: tuple[tuple[str, Attempt], ...] = ()
     refusals: tuple[Refusal, ...] = ()
     answered: int = 0
@@ -214,29 +212,28 @@ _LENGTH = 4
 LONGEST = (1 << 8 * _LENGTH) - 1
 
 
-def frame(message: Value, lines: Sequence[bytes] = ()) -> bytes:
-    """A message as bytes; each line ends with a newline."""
-    head = msgspec.json.encode(message)
-    length = len(head) + 1 + sum(map(len, lines))
-    return b"".join((length.to_bytes(_LENGTH, "big"), head, b"\n", *lines))
+_pack = msgspec.msgpack.Encoder().encode
+_decode_orders = msgspec.msgpack.Decoder(Orders).decode
 
 
-def send(writer: asyncio.StreamWriter, message: Value, lines: Sequence[bytes] = ()) -> None:
+def frame(message: Value) -> bytes:
+    """A message as bytes, with its length before it."""
+    content = _pack(message)
+    return len(content).to_bytes(_LENGTH, "big") + content
+
+
+def send(writer: asyncio.StreamWriter, message: Value) -> None:
     """Send a message, unless the other side is gone: that is noticed where its messages are awaited."""
     if not writer.transport.is_closing():
-        writer.write(frame(message, lines))
+        writer.write(frame(message))
 
 
-async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> tuple[bytes, list[bytes]]:
-    """The next message and its lines; IncompleteReadError at the end."""
+async def read_frame(reader: asyncio.StreamReader, longest: int = LONGEST) -> bytes:
+    """The next message, to be decoded; IncompleteReadError at the end."""
     length = int.from_bytes(await reader.readexactly(_LENGTH), "big")
     if length > longest:
         raise ConnectionError("the message is too long")
-    content = await reader.readexactly(length)
-    if not content.endswith(b"\n") or b"\r" in content:  # in what we send, it is escaped
-        raise ConnectionError("this is no message")
-    head, *lines, _ = split_lines(content, keep_ends=True)
-    return head, lines
+    return await reader.readexactly(length)
 
 
 def key_pair() -> tuple[Any, bytes]:
@@ -368,13 +365,13 @@ class RayWorker:
         self._limiter.budget = self._budget
         self._session: Session | None = None
         self._cuts = self._share = 0
-        self._queue: deque[tuple[bytes, dict[int, SharedTools]]] = deque()
-        """Leased cases, and the tool lists that they refer to. A case is decoded when its turn comes, and then used at
+        self._queue: deque[tuple[LeasedCase, dict[int, SharedTools]]] = deque()
+        """Leased cases, and the tool lists of that time. A case is decoded when its turn comes, and then used at
         once: hundreds of decoded ones would be in no cache of the processor any more."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._tools: dict[int, SharedTools] = {}
         self._answered: list[tuple[Case, Judge]] = []
-        self._lines: list[bytes] = []
+        self._finished: list[FinishedCase] = []
         self._size = 0
         self._attempts: list[tuple[str, Attempt]] = []
         self._refusals: list[Refusal] = []
@@ -382,8 +379,6 @@ class RayWorker:
         self._timer: asyncio.TimerHandle | asyncio.Handle | None = None
         self._urgent = False
         self._heard = 0.0
-        self._decode_orders = msgspec.json.Decoder(Orders).decode
-        self._decode_case = msgspec.json.Decoder(LeasedCase).decode
 
     async def serve(self) -> None:
         """Work until the engine closes the connection."""
@@ -424,7 +419,7 @@ class RayWorker:
         )
         secrets: dict[str, str] = {}
         while True:
-            orders = self._decode_orders((await read_frame(reader))[0])
+            orders = _decode_orders(await read_frame(reader))
             if orders.sealed is not None:
                 secrets = unseal(orders.sealed, private)
             if orders.begin:
@@ -442,17 +437,16 @@ class RayWorker:
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            head, lines = await read_frame(reader)
+            orders = _decode_orders(await read_frame(reader))
             self._heard = loop.time()
-            self._obey(self._decode_orders(head), lines)
+            self._obey(orders)
 
-    def _obey(self, orders: Orders, lines: list[bytes]) -> None:
+    def _obey(self, orders: Orders) -> None:
         if orders.forget_tools:
             self._tools = {}
         for shared in orders.tools:
-            text = bytes(shared.tools)
-            self._tools[shared.number] = SharedTools(_decode(text), text)
-        self._queue.extend((line, self._tools) for line in lines)
+            self._tools[shared.number] = SharedTools(_decode(shared.json), shared.json)
+        self._queue.extend(zip(orders.cases, repeat(self._tools)))
         if (share := orders.share) is not None:
             self._limiter.share(share.places, share.pace, share.pause, cut=share.cut > self._cuts)
             self._cuts, self._share = share.cut, share.number
@@ -463,15 +457,9 @@ class RayWorker:
             self._hand_back()
         self._begin()
 
-    def _case(self, line: bytes, tools: dict[int, SharedTools]) -> Case:
-        before, _, rest = line.partition(_MARK)
-        after, _, head = rest.partition(_MARK)
-        leased = self._decode_case(head)
-        return LeasedBody(before, None if leased.tools is None else tools[leased.tools], after).of_case(leased.case)
-
     def _hand_back(self) -> None:
         if self._queue:
-            self._returned += [self._decode_case(line.rpartition(_MARK)[2]).case.key for line, _ in self._queue]
+            self._returned += [_decode_case(leased.head).key for leased, _ in self._queue]
             self._queue.clear()
             self.tell_soon()
 
@@ -490,7 +478,7 @@ class RayWorker:
         assert session is not None
         try:
             while self._queue and len(self._tasks) <= self._limiter.limit + AHEAD:
-                case = self._case(*self._queue.popleft())
+                case = self._next_case()
                 on_attempt = partial(self._attempted, case.key) if self._given.attempts else _unheard
                 answer = await performed(case, self._work, session, on_attempt, self._given.over)
                 if isinstance(answer, Record):
@@ -506,6 +494,10 @@ class RayWorker:
             self._writer.transport.abort()  # a worker that lives keeps its cases: others must have this one
             raise
 
+    def _next_case(self) -> Case:
+        leased, tools = self._queue.popleft()
+        return leased.case(None if leased.tools is None else tools[leased.tools])
+
     def _settle_after_sending(self) -> None:
         """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""
         asyncio.get_running_loop().call_soon(self._settle)
@@ -518,21 +510,28 @@ class RayWorker:
                 self._keep(case, record)
         except ToolcertError as error:
             self._start(self._fail(error))
+        self._tell_in_time()
 
     def _attempted(self, key: str, attempt: Attempt) -> None:
         self._attempts.append((key, attempt))
 
     def _keep(self, case: Case, record: Record) -> None:
+        marked = _has_lent_body(record, case)
         try:
-            line = encode_record(record, body=_MARK if _has_lent_body(record, case) else None)
+            line = encode_record(record, body=_MARK if marked else None)
         except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
-            line = encode_record(unjudged(unmeasured(case), error))
-        self._lines.append(line)
+            line, marked = encode_record(unjudged(unmeasured(case), error)), False
+        self._finished.append(FinishedCase(case.key, line, marked))
         self._size += len(line)
-        if len(self._lines) >= BATCH or self._size >= LARGEST_BATCH:
+        if len(self._finished) >= BATCH or self._size >= LARGEST_BATCH:
             self._tell()
-        elif record.outcome is Outcome.NOT_MEASURED or not (self._queue or self._tasks):
-            self.tell_soon()  # it may be a reason to send nothing more, or there is nothing else to do
+        elif record.outcome is Outcome.NOT_MEASURED:
+            self.tell_soon()  # it may be a reason to send nothing more
+
+    def _tell_in_time(self) -> None:
+        """See to it that what was kept is reported."""
+        if not (self._queue or self._tasks):
+            self.tell_soon()
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._tell)
 
@@ -553,6 +552,7 @@ class RayWorker:
         self._timer, self._urgent = None, False
         wants = 0 if self._budget is None else self._budget.wants
         report = Report(
+            finished=tuple(self._finished),
             attempts=tuple(self._attempts),
             refusals=tuple(self._refusals),
             answered=self._limiter.answered,
@@ -560,14 +560,14 @@ class RayWorker:
             returned=tuple(self._returned),
             obeyed=self._share if self._limiter.in_flight <= self._limiter.limit else 0,
         )
-        self._send(report, self._lines)
-        self._lines, self._size, self._attempts, self._refusals, self._returned = [], 0, [], [], []
+        self._send(report)
+        self._finished, self._size, self._attempts, self._refusals, self._returned = [], 0, [], [], []
         self._limiter.answered = 0
         if self._budget is not None:
             self._budget.wants = 0
 
-    def _send(self, report: Report, lines: Sequence[bytes] = ()) -> None:
-        send(self._writer, report, lines)
+    def _send(self, report: Report) -> None:
+        send(self._writer, report)
 
     async def _fail(self, error: ToolcertError) -> None:
         """Tell the engine what its user has to mend."""
@@ -595,9 +595,11 @@ def _unheard(attempt: Attempt) -> None:
 
 def _has_lent_body(record: Record, case: Case) -> bool:
     """Whether a record holds the body that was lent, as it was lent: the engine has it."""
-    lent, exchanges = case.body, record.detail.exchanges
-    encoded = exchanges[0].encoded if len(exchanges) == 1 else None
-    return encoded is not None and isinstance(lent, EncodedBody) and encoded[1] is lent.json
+    exchanges = record.detail.exchanges
+    if len(exchanges) != 1 or not isinstance(case.body, EncodedBody):
+        return False
+    encoded = exchanges[0].encoded
+    return encoded is not None and encoded[1] is case.body.json and encoded[0] is exchanges[0].request.body
 
 
 class RayActor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, cast
 
 import msgspec
@@ -90,18 +90,19 @@ _NO_DETAIL: Detail = Record.__struct_defaults__[-1]
 """The default itself: only that very object is left out of a line, an equal one is not."""
 
 
+_changeable_fields = attrgetter("case", "outcome", "reason", "codes", "row")
+"""Those that may be changed before a record is written."""
+
+
 class LateDetail(msgspec.Struct, dict=True, eq=False):
     """The evidence of a record that came as a line, decoded when it is needed."""
 
     line: bytes
-    _head: Record
+    _fields: tuple[Any, ...]
 
     def line_of(self, record: Record) -> bytes | None:
         """The line, if the record is still what it says."""
-        head = self._head
-        then = (head.case, head.outcome, head.reason, head.codes, head.row)
-        now = (record.case, record.outcome, record.reason, record.codes, record.row)
-        return self.line if all(map(is_, then, now)) else None
+        return self.line if all(map(is_, self._fields, _changeable_fields(record))) else None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -112,12 +113,12 @@ class LateDetail(msgspec.Struct, dict=True, eq=False):
 
 
 def record_of(line: bytes) -> Record:
-    """A whole line, of which only the verdict fields are decoded until its evidence is needed."""
+    """A whole line that was just made, of which only the verdict fields are decoded until its evidence is needed."""
     end = line.find(DETAIL_MARK)
     if end < 0:
-        return decode_head(line)
-    head = _head_of(line[:end] + b"}")
-    late: Any = LateDetail(line, head)  # stands for a Detail: it has the same fields
+        return _decode_fields(line)
+    head = _decode_fields(line[:end] + b"}")
+    late: Any = LateDetail(line, _changeable_fields(head))  # stands for a Detail: it has the same fields
     return msgspec.structs.replace(head, detail=late)
 
 

@@ -6,17 +6,17 @@ _SHORT = 512
 """Bytes of a line: among such, to look for each end takes longer than to look at each character."""
 
 
-def split_lines(data: bytes, *, keep_ends: bool = False) -> list[bytes]:
+def split_lines(data: bytes) -> list[bytes]:
     """What stands between newlines, and what follows the last one, which may be empty.
 
     The methods of `bytes` look at each character in turn: with lines of some kilobytes, this is several times as fast.
     """
-    if not keep_ends and data.count(b"\n") * _SHORT > len(data):
+    if data.count(b"\n") * _SHORT > len(data):
         return data.split(b"\n")
     lines, find = [], data.find
     start, end = 0, find(b"\n")
     while end >= 0:
-        lines.append(data[start : end + keep_ends])
+        lines.append(data[start:end])
         start = end + 1
         end = find(b"\n", start)
     lines.append(data[start:])
