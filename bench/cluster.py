@@ -64,7 +64,8 @@ def ray_engine(kit: Kit) -> Iterator[Row]:
     on_ray = [*local, "--engine", "ray", "--ray-workers", str(WORKERS)]
     ways: dict[str, Sequence[measure.Command]] = {"local": [local], "ray": [on_ray], "apart": [apart] * WORKERS}
     with _free_vendor():
-        rounds = [_in_turns(ways) for _ in range(ROUNDS)]
+        chance = random.Random(SEED)
+        rounds = [_in_turns(ways, chance) for _ in range(ROUNDS)]
         before = kit.asked()
         _with_a_death(on_ray)
         again = kit.asked() - before - ROWS
@@ -108,7 +109,7 @@ def _free_vendor() -> Iterator[None]:
             measure.pin(process, measure.SERVER_CORE)
 
 
-def _in_turns(ways: Mapping[str, Sequence[measure.Command]]) -> dict[str, Span]:
+def _in_turns(ways: Mapping[str, Sequence[measure.Command]], chance: random.Random) -> dict[str, Span]:
     """Let all ways of asking go on in turns until one has ended.
 
     The machine is a quarter faster or slower from one second to the next: so, each way meets the same of it.
@@ -120,7 +121,7 @@ def _in_turns(ways: Mapping[str, Sequence[measure.Command]]) -> dict[str, Span]:
             runs[way].wait_for(1)
             runs[way].pause()
         turns = list(runs.values())
-        chance = random.Random(SEED)  # each follows each other: one that left a core idle makes it slower for the next
+        chance.shuffle(turns)  # each follows each other: one that left a core idle makes it slower for the next
         while all(run.take_turn() for run in turns):
             chance.shuffle(turns)
         for run in turns:

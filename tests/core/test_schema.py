@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from support.examples import examples
 from toolcert.core.schema.judge import Bucket, Judgement, SchemaJudge
-from toolcert.core.text.json_text import MAX_DEPTH, NotJson, parse_json
+from toolcert.core.text.json_text import MAX_DEPTH, NotJson, nested_deeper_than, parse_json
 
 WEATHER = {
     "type": "object",
@@ -217,6 +217,30 @@ def test_huge_numbers_stay_numbers():
 @pytest.mark.parametrize("digits", ["9" * 4301, "1e4301", "-1e999999999"])
 def test_absurd_numbers_are_refused_instead_of_computed(digits):
     assert judge({"type": "integer", "multipleOf": 7}, digits).bucket is Bucket.INVALID_JSON
+
+
+def _levels(value: Any) -> int:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inside is None else 1 + max(map(_levels, inside), default=0)
+
+
+_LEAVES = st.sampled_from([1, None, "", "[", '"{', "\\", '\\"]', "}"])
+
+
+@given(st.recursive(_LEAVES, lambda below: st.lists(below) | st.dictionaries(st.sampled_from('a["\\}'), below)))
+def test_levels_are_counted_outside_of_texts(value: Any) -> None:
+    text = json.dumps(value) + " " * 20
+    for levels in range(9):
+        assert (
+            nested_deeper_than(levels, text) == nested_deeper_than(levels, text.encode()) == (_levels(value) > levels)
+        )
+
+
+def test_levels_of_a_text_that_does_not_end_are_counted_in_linear_time():
+    started = time.process_time()
+    for hostile in ('"' + '\\"' * 500_000, '["\\' * 500_000):
+        nested_deeper_than(MAX_DEPTH, "[{" * MAX_DEPTH + hostile)
+    assert time.process_time() - started < 5
 
 
 def test_nesting_is_bounded_and_never_a_crash():

@@ -20,6 +20,7 @@ import msgspec
 import pytest
 from cryptography.exceptions import InvalidTag
 
+from support.http_servers import Dialogue, serving
 from support.rows import TIME, WEATHER, row, write_rows
 from support.verifying import records, run, timeless
 from toolcert.api.endpoint import Endpoint
@@ -187,6 +188,21 @@ def test_a_record_gets_the_body_that_was_lent_and_nothing_else_is_changed() -> N
     assert FinishedCase("k", line).with_body(lent.body(tools)) == line
 
 
+async def test_an_answer_of_any_depth_costs_its_case_and_not_the_run(tmp_path: Path) -> None:
+    """Which depth a parser takes depends on where it is called from: here or in a worker."""
+    depths = iter(range(800, 1010, 2))
+
+    async def refuse(dialogue: Dialogue) -> None:
+        while await dialogue.request():
+            depth = next(depths)
+            body = b'{"error":' + b"[" * depth + b"]" * depth + b"}"
+            await dialogue.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    async with serving(refuse) as server:
+        result = await on_workers(dataset_of(tmp_path, 105), server.url("/v1"), tmp_path / "run")
+    assert result.summary.rows.not_measured == 105
+
+
 async def test_tool_lists_are_forgotten_when_there_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_engine, "_MOST_TOOLSETS", 3)
     monkeypatch.setattr(ray_engine, "MOST_DEALT", 5)
@@ -240,7 +256,7 @@ async def test_a_worker_that_vanishes_costs_only_what_it_had_in_hand(tmp_path: P
     assert result.summary.rows.passed == 300
     assert asked - 300 <= 4 + ray_worker.BATCH
     assert "1 worker died" in result.notices[-1]
-    assert "given to others. Requests sent for them before are not counted." in result.notices[-1]
+    assert "given to others. Requests sent for them before are in no record." in result.notices[-1]
 
 
 async def test_a_budget_is_that_of_all_workers(tmp_path: Path) -> None:

@@ -169,8 +169,14 @@ def test_extra_body_from_a_file(tmp_path: Path) -> None:
     assert JsonBody().read("@body.json", tmp_path) == {"a": [1]}
     with pytest.raises(ValueError, match="cannot read"):
         JsonBody().read("@absent.json", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1]", "{", '{"x": "\\ud800"}', '{"x": "\ud800"}', '{"x": NaN}', '{"x": 1e400}', '{"x":' + "[" * 9999]
+)
+def test_an_extra_body_that_cannot_be_sent_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a JSON object"):
-        JsonBody().read("[1]", tmp_path)
+        JsonBody().read(text, Path())
 
 
 @pytest.mark.parametrize("name", ["api_key", "Authorization", "password"])

@@ -28,6 +28,8 @@ def read(path: Path, rows: list[Any]) -> list[Line]:
         ('{"messages": [{"role": "user", "content": NaN}]}', "dataset.not_json"),
         ('{"messages": [1e999]}', "dataset.not_json"),
         ("[" * 5000, "dataset.not_json"),
+        ('{"messages": [], "deep": ' + "[" * 501 + "]" * 501 + "}", "dataset.not_json"),
+        ('{"messages": [], "tools": ' + "[" * 501 + "]" * 501 + "}", "dataset.not_json"),
         ("[1, 2]", "dataset.not_object"),
         ('"text"', "dataset.not_object"),
         ("{}", "dataset.no_messages"),
@@ -42,6 +44,11 @@ def test_a_line_that_cannot_be_asked_is_named_and_the_next_is_read(tmp_path: Pat
     assert good.index == 2
     assert good.body == row()
     assert good.findings == ()
+
+
+def test_a_row_may_have_as_many_levels_as_every_parser_takes(tmp_path: Path) -> None:
+    [line] = read(tmp_path, ['{"messages": [{"role": "user", "content": "x"}], "deep": ' + "[" * 500 + "]" * 500 + "}"])
+    assert (line.body is not None, line.findings) == (True, ())
 
 
 @pytest.mark.parametrize(

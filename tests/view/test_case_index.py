@@ -107,6 +107,25 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     assert outcomes(whole(folder, tmp_path / "cache")) == {"row-1": "passed"}
 
 
+def test_an_index_that_others_have_made_anew_is_not_discarded(tmp_path: Path) -> None:
+    folder = log(tmp_path / "run", record("row-1"))
+    index = whole(folder, tmp_path / "cache")
+    copied = index.path.read_bytes()
+
+    def fail_after_others_made_it_anew() -> None:
+        with index._guarded():
+            index.path.rename(tmp_path / "damaged")
+            index.path.write_bytes(copied)
+            raise sqlite3.DatabaseError
+
+    with pytest.raises(sqlite3.DatabaseError):
+        fail_after_others_made_it_anew()
+    assert index.path.exists()
+    with pytest.raises(sqlite3.DatabaseError), index._guarded():
+        raise sqlite3.DatabaseError
+    assert not index.path.exists()
+
+
 def test_an_index_that_another_is_making_is_waited_for(tmp_path: Path) -> None:
     folder = log(tmp_path / "run", record("row-1"))
     index = CaseIndex(folder, tmp_path / "cache")

@@ -175,7 +175,7 @@ class WorkerLink:
 
     def lease(self, case: Case) -> None:
         """Lend it a case, which is handed over with others."""
-        bare, tools = msgspec.structs.replace(case, body=None), case.body and case.body.get("tools")
+        bare, tools = msgspec.structs.replace(case, body=None), (case.body or {}).get("tools")
         shared = tools if isinstance(tools, SharedTools) else None
         leased = LeasedCase.of(bare, case.body, None if shared is None else self._number(shared))
         self._cases.append(leased)
@@ -350,7 +350,7 @@ class WorkerPool:
         if self.workers_lost:
             one = self.dealt_again == 1
             held = f"{plural(self.dealt_again, 'case')} in hand {'was' if one else 'were'} given to others."
-            sent = f" Requests sent for {'it' if one else 'them'} before are not counted." if self.dealt_again else ""
+            sent = f" Requests sent for {'it' if one else 'them'} before are in no record." if self.dealt_again else ""
             yield f"{plural(self.workers_lost, 'worker')} died; {held}{sent}"
         if self.asked_alone:
             yield f"{plural(self.asked_alone, 'case')} had been lost twice, and had a worker alone the third time."

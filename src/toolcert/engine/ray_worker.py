@@ -516,8 +516,8 @@ class RayWorker:
         self._attempts.append((key, attempt))
 
     def _keep(self, case: Case, record: Record) -> None:
-        marked = _has_lent_body(record, case)
         try:
+            marked = _has_lent_body(record, case)
             line = encode_record(record, body=_MARK if marked else None)
         except Exception as error:  # noqa: BLE001 - not hidden: it becomes the record of the case
             line, marked = encode_record(unjudged(unmeasured(case), error)), False

@@ -17,7 +17,7 @@ import msgspec
 from toolcert.core.exchanges import CallsField, Exchange, Reply, ToolCall, Unreadable
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.text.excerpt import shown
-from toolcert.core.text.json_text import BYTE_ORDER_MARK, nested_deeper_than
+from toolcert.core.text.json_text import BYTE_ORDER_MARK, DEEPEST, nested_deeper_than
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices, choices_asked, error_in, leaves_nothing, legacy_call
 from toolcert.protocol.stream import read_stream
@@ -25,8 +25,6 @@ from toolcert.protocol.unicode import NOT_JSON, text_of_parts, well_formed_throu
 
 _OUTSIDE = "envelope.not_openai"
 _REFUSED = re.compile(rb'"refusal"\s*:\s*"[^"]')
-_DEEPEST = 500
-"""Levels of a body that is read: fewer than any Python's parsers take, so that each gives the same verdict."""
 
 
 class _NotOpenai(Exception):  # noqa: N818 - ends the reading of an answer; never leaves this module
@@ -52,7 +50,7 @@ def read_plain(exchange: Exchange) -> Reply:
 
 def _decode(exchange: Exchange, notices: Notices) -> Any:
     payload = exchange.payload.removeprefix(BYTE_ORDER_MARK)
-    if nested_deeper_than(_DEEPEST, payload):
+    if nested_deeper_than(DEEPEST, payload):
         raise _not_json(exchange)
     if len(payload) < len(exchange.payload):
         notices.note("envelope.byte_order_mark", "the body begins with EF BB BF")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Protocol
+
+import msgspec
 
 from toolcert.core.text.lazy_pattern import lazy_pattern
 from toolcert.core.values import Value
@@ -238,9 +239,13 @@ class JsonBody:
 
     @staticmethod
     def _parse(text: str) -> Any:
+        from toolcert.core.text.json_text import DEEPEST, nested_deeper_than
+
+        if nested_deeper_than(DEEPEST, text):
+            raise ValueError(f"expected a JSON object of at most {DEEPEST} levels")
         try:
-            return json.loads(text)
-        except ValueError as error:
+            return msgspec.json.decode(text)
+        except ValueError as error:  # also for half a surrogate pair, NaN and numbers that are too large
             raise ValueError(f"expected a JSON object ({error})") from None
 
 

@@ -205,14 +205,14 @@ class CaseIndex:
         """A connection; a damaged index is made again by the next call."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        opened = _file_number(self.path)
         try:
             _prepare(database)
             yield database
         except sqlite3.DatabaseError as error:
-            if _is_locked(error):
-                raise
             database.close()
-            _discard(self.path)
+            if not _is_busy(error) and _file_number(self.path) == opened:  # others may have made it again
+                _discard(self.path)
             raise
         finally:
             database.close()
@@ -323,15 +323,21 @@ def _use_write_ahead_log(database: sqlite3.Connection) -> None:
         try:
             database.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if not _is_locked(error) or time.monotonic() > until:
+            if not _is_busy(error) or time.monotonic() > until:
                 raise
             time.sleep(0.01)
         else:
             return
 
 
-def _is_locked(error: sqlite3.DatabaseError) -> bool:
-    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return "locked" in str(error) or "locking protocol" in str(error)
+
+
+def _file_number(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_ino
+    return 0
 
 
 def _discard(path: Path) -> None:

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any, NoReturn
 
 import msgspec
@@ -20,13 +21,17 @@ from toolcert.core.text.lazy_pattern import lazy_pattern
 
 MAX_DEPTH = 200
 """Deeper nesting is refused: below the limit of the schema library (255), far above any real call."""
+DEEPEST = 500
+"""Levels of JSON that is read or kept as such: fewer than any Python's parsers take, from wherever they are called."""
 
 MAX_DIGITS = 4300
 """Longer numbers are refused, as by Python's own parser: converting them costs quadratic time."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some servers put before JSON, where it does not belong."""
 _SCANNER = json.JSONDecoder(parse_int=Decimal)
-_STRUCTURE = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_TEXT = lazy_pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NO_BRACKET = lazy_pattern(r"[^\[\]{}]++")
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 class NotJson(ValueError):  # noqa: N818 - a fact about the text, not an error of ours
@@ -45,6 +50,8 @@ def parse_json(text: str) -> Any:
 
 def nested_deeper_than(levels: int, text: str | bytes) -> bool:
     """Whether JSON text has more levels; asked first, because parsers give up at a depth that differs by Python."""
+    if len(text) <= levels:
+        return False
     if isinstance(text, bytes):
         return text.count(b"[") + text.count(b"{") > levels and _depth(text.decode("utf-8", "replace")) > levels
     return text.count("[") + text.count("{") > levels and _depth(text) > levels
@@ -104,15 +111,8 @@ def _parse_carefully(text: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    depth = deepest = 0
-    for token in _STRUCTURE.finditer(text):
-        mark = text[token.start()]
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
+    brackets = _NO_BRACKET.sub("", _TEXT.sub("", text))
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
 
 def _refuse_constant(name: str) -> NoReturn:

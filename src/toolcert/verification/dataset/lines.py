@@ -10,6 +10,7 @@ import msgspec
 
 from toolcert.core.findings import Finding
 from toolcert.core.requests import SharedTools, function_of, named_functions
+from toolcert.core.text.json_text import DEEPEST, nested_deeper_than
 from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose.checks.registry import finding
@@ -66,7 +67,6 @@ class SeenRows:
 
 MAX_TOOLSETS = 512
 """Distinct tool lists that are kept; an older one is parsed again, so memory stays bounded."""
-_decode_tools = msgspec.json.Decoder().decode
 
 
 class Toolset(Value):
@@ -92,7 +92,7 @@ class Toolsets:
         """The toolset written as `text`; raises what the JSON decoder raises."""
         known = self._known.get(text)
         if known is None:
-            tools = _decode_tools(text)
+            tools = _decode(text)
             known = describe(SharedTools(tools) if isinstance(tools, list) else tools)
             if len(self._known) >= MAX_TOOLSETS:
                 del self._known[next(iter(self._known))]
@@ -145,7 +145,7 @@ _EXCERPT = 120
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NO_NOTES = Notes()
 _split = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_decode = msgspec.json.Decoder().decode
+_decode_value = msgspec.json.Decoder().decode
 _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "stream": ((bool,), "a boolean"),
     "temperature": ((int, float), "a number"),
@@ -222,8 +222,14 @@ class Dataset:
                 toolset = self._toolsets.read(bytes(raw))
                 body[name] = toolset.tools
             else:
-                body[name] = _decode(raw)
+                body[name] = _decode(bytes(raw))
         return body, toolset
+
+
+def _decode(text: bytes) -> Any:
+    if nested_deeper_than(DEEPEST, text):
+        raise msgspec.DecodeError(f"nested deeper than {DEEPEST} levels")
+    return _decode_value(text)
 
 
 def _not_object(index: int, text: bytes, error: str) -> Line:
