@@ -85,15 +85,6 @@ def test_resume_keeps_what_is_settled_and_asks_the_rest_again(tmp_path: Path) ->
     assert len(measured) == 3
 
 
-@pytest.mark.parametrize("job", ["probe", "verify"])
-def test_a_run_that_goes_on_keeps_its_id_and_its_beginning(tmp_path: Path, job: str) -> None:
-    RunWriter(tmp_path, manifest(job=job)).finish()
-    later = msgspec.structs.replace(manifest(job=job), run="r2", started_at=2.0)
-    earlier = resume(tmp_path, later)
-    assert earlier.manifest is not None
-    assert (earlier.manifest.run, earlier.manifest.started_at) == ("r1", 1.0)
-
-
 def outcomes(folder: Path) -> dict[str, Outcome]:
     heads = list(RunReader(folder).heads())
     assert len({head.case for head in heads}) == len(heads), "a case counts twice"

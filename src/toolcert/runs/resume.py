@@ -117,12 +117,7 @@ def resume(folder: Path, manifest: Manifest, again: AskAgain | None = None) -> E
     earlier = Earlier(reader.heads(gone=True), again)
     stale = reader.manifest.has_stale_lines or any(reader.marks) or len(earlier) < earlier.known
     extended = _extended(reader.manifest, manifest)
-    earlier.manifest = msgspec.structs.replace(
-        extended,
-        run=reader.manifest.run,
-        started_at=min(reader.manifest.started_at, manifest.started_at),
-        has_stale_lines=stale,
-    )
+    earlier.manifest = msgspec.structs.replace(extended, run=reader.manifest.run, has_stale_lines=stale)
     return earlier
 
 
@@ -133,6 +128,7 @@ def _extended(old: Manifest, new: Manifest) -> Manifest:
     probes = tuple(dict.fromkeys((*old.probes, *new.probes)))
     return msgspec.structs.replace(
         new,
+        started_at=min(old.started_at, new.started_at),
         endpoints=tuple({spec.name: spec for spec in (*old.endpoints, *new.endpoints)}.values()),
         models={
             name: tuple({info.id: info for info in (*old.models.get(name, ()), *new.models.get(name, ()))}.values())
