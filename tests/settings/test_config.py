@@ -80,6 +80,11 @@ def test_text_that_is_not_toml_is_told_with_its_line(tmp_path: Path) -> None:
         config(tmp_path, "[defaults]\nmodel = \n")
 
 
+def test_a_file_that_is_nested_too_deeply_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"toolcert\.toml: nested too deeply"):
+        config(tmp_path, f"x = {'[' * 5000}{']' * 5000}")
+
+
 def test_no_file_is_no_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_config() == Config()

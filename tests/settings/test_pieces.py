@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -177,6 +180,20 @@ def test_extra_body_from_a_file(tmp_path: Path) -> None:
 def test_an_extra_body_that_cannot_be_sent_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a JSON object"):
         JsonBody().read(text, Path())
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, datetime(2026, 1, 1, tzinfo=UTC), {1, 2}, "\ud800"], ids=str)
+def test_a_table_that_cannot_be_sent_is_refused_as_well(value: Any) -> None:
+    with pytest.raises(ValueError, match="expected a JSON object"):
+        JsonBody().read({"x": value}, Path())
+
+
+def test_a_table_that_is_nested_too_deeply_is_refused() -> None:
+    table: dict[str, Any] = {}
+    for _ in range(600):
+        table = {"x": table}
+    with pytest.raises(ValueError, match="nested deeper than 200 levels"):
+        JsonBody().read(table, Path())
 
 
 @pytest.mark.parametrize("name", ["api_key", "Authorization", "password"])

@@ -28,8 +28,10 @@ def read(path: Path, rows: list[Any]) -> list[Line]:
         ('{"messages": [{"role": "user", "content": NaN}]}', "dataset.not_json"),
         ('{"messages": [1e999]}', "dataset.not_json"),
         ("[" * 5000, "dataset.not_json"),
-        ('{"messages": [], "deep": ' + "[" * 501 + "]" * 501 + "}", "dataset.not_json"),
-        ('{"messages": [], "tools": ' + "[" * 501 + "]" * 501 + "}", "dataset.not_json"),
+        *(
+            (f'{{"messages": [], "{name}": {"[" * 201}{"]" * 201}}}', "dataset.not_json")
+            for name in ("deep", "tools", "toolcert")
+        ),
         ("[1, 2]", "dataset.not_object"),
         ('"text"', "dataset.not_object"),
         ("{}", "dataset.no_messages"),
@@ -47,7 +49,8 @@ def test_a_line_that_cannot_be_asked_is_named_and_the_next_is_read(tmp_path: Pat
 
 
 def test_a_row_may_have_as_many_levels_as_every_parser_takes(tmp_path: Path) -> None:
-    [line] = read(tmp_path, ['{"messages": [{"role": "user", "content": "x"}], "deep": ' + "[" * 500 + "]" * 500 + "}"])
+    deep = "[" * 200 + "1.0" + "]" * 200
+    [line] = read(tmp_path, [f'{{"messages": [{{"role": "user", "content": "x"}}], "deep": {deep}}}'])
     assert (line.body is not None, line.findings) == (True, ())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,6 +14,7 @@ from support.rows import row, write_rows
 from support.verifying import index_of, records, run
 from toolcert.core.cases import Outcome
 from toolcert.core.targets import Timeouts
+from toolcert.simulate import Vendor
 
 VENDORS_OWN = {"envelope.not_openai", "stream.cut", "stream.framing"}
 """Garbage with status 200 and a stream that ends without a reason are the vendor's fault, not transport."""
@@ -66,6 +68,18 @@ def test_each_fault_has_its_outcome(tmp_path: Path, fault: str, streamed: bool, 
     (record,) = records(tmp_path / "run")
     assert record.outcome is outcome
     assert code in record.codes
+
+
+@pytest.mark.parametrize("levels", [180, 200, 201, 480, 978])
+def test_a_row_of_any_depth_is_asked_or_told_and_the_others_are_asked(tmp_path: Path, levels: int) -> None:
+    deep = json.dumps(row(2, temperature=0)).replace(
+        '"temperature": 0', f'"temperature": {"[" * levels}1.0{"]" * levels}'
+    )
+    rows = [row(1), deep, row(3)]
+    with Vendor(models=["faithful"]) as vendor:
+        run(write_rows(tmp_path / "d.jsonl", rows), vendor.url, tmp_path / "run")
+    told = [record.outcome is Outcome.SKIPPED for record in sorted(records(tmp_path / "run"), key=index_of)]
+    assert told == [False, levels > 200, False]
 
 
 def test_a_fault_that_passes_is_retried_and_said_to_be(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from toolcert.core.exchanges import CallsField, Exchange, Reply, ToolCall, Unreadable
 from toolcert.core.requests import RequestKind, function_of
 from toolcert.core.text.excerpt import shown
-from toolcert.core.text.json_text import BYTE_ORDER_MARK, DEEPEST, nested_deeper_than
+from toolcert.core.text.json_text import BYTE_ORDER_MARK, MAX_DEPTH, nested_deeper_than
 from toolcert.core.values import JsonObject
 from toolcert.protocol.irregularity import Notices, choices_asked, error_in, leaves_nothing, legacy_call
 from toolcert.protocol.stream import read_stream
@@ -50,7 +50,7 @@ def read_plain(exchange: Exchange) -> Reply:
 
 def _decode(exchange: Exchange, notices: Notices) -> Any:
     payload = exchange.payload.removeprefix(BYTE_ORDER_MARK)
-    if nested_deeper_than(DEEPEST, payload):
+    if nested_deeper_than(MAX_DEPTH, payload):
         raise _not_json(exchange)
     if len(payload) < len(exchange.payload):
         notices.note("envelope.byte_order_mark", "the body begins with EF BB BF")

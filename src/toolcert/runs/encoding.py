@@ -19,7 +19,7 @@ from toolcert.core.exchanges import Arrivals, Attempt, Cut, Exchange, Fault, Rep
 from toolcert.core.findings import INTERNAL, Finding, Severity
 from toolcert.core.records import Detail, Record
 from toolcert.core.requests import Request, RequestKind
-from toolcert.core.text.json_text import DEEPEST, nested_deeper_than
+from toolcert.core.text.json_text import MAX_DEPTH, nested_deeper_than
 from toolcert.core.values import JsonObject, Value
 from toolcert.protocol.reply import read_reply
 from toolcert.runs.prose_of_0_1 import with_skip_kind
@@ -254,7 +254,7 @@ def _is_one_line_json(payload: bytes) -> bool:
     # Outer white space or a newline would not survive the splice, so such an answer is kept as text.
     if payload[:1] not in (b"{", b"[") or payload[-1:] not in (b"}", b"]") or b"\n" in payload or b"\r" in payload:
         return False
-    if nested_deeper_than(DEEPEST, payload):
+    if nested_deeper_than(MAX_DEPTH, payload):
         return False
     try:
         msgspec.json.decode(payload, type=msgspec.Raw)

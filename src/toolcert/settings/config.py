@@ -54,6 +54,8 @@ def read_config(file: Path) -> Config:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{file}: not valid TOML: {error}.") from None
+    except RecursionError:
+        raise ConfigurationError(f"{file}: nested too deeply.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file}: cannot be read: {error}.") from None
     return _Reader(str(file), text).read(document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -221,31 +222,40 @@ class JsonBody:
     metavar = "JSON|@FILE"
 
     def read(self, raw: Any, folder: Path) -> dict[str, Any]:
-        if isinstance(raw, str):
-            raw = self._parse(self._load(raw[1:], folder) if raw.startswith("@") else raw)
-        if not isinstance(raw, dict):
+        if not isinstance(raw, str):
+            text = self._encode(raw)
+        else:
+            text = self._load(raw[1:], folder) if raw.startswith("@") else raw
+        body = self._parse(text)
+        if not isinstance(body, dict):
             raise ValueError("expected a JSON object")  # noqa: TRY004 - one exception says "wrong value"
-        for name in raw:
+        for name in body:
             if name.lower() in _KEYS_IN_BODIES:
                 raise ValueError(f"a request body must not carry a credential ({name}): runs keep what they send")
-        return raw
+        return body
+
+    @staticmethod
+    def _encode(table: Any) -> str:
+        try:
+            return json.dumps(table, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"expected a JSON object ({error})") from None
 
     @staticmethod
     def _load(name: str, folder: Path) -> str:
         try:
-            return (folder / Path(name).expanduser()).read_text("utf-8")
+            return (folder / Path(name).expanduser()).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"cannot read {name}: {error}") from None
 
     @staticmethod
     def _parse(text: str) -> Any:
-        from toolcert.core.text.json_text import DEEPEST, nested_deeper_than
+        from toolcert.core.text.json_text import parse_json
 
-        if nested_deeper_than(DEEPEST, text):
-            raise ValueError(f"expected a JSON object of at most {DEEPEST} levels")
         try:
+            parse_json(text)  # says what is wrong; it takes numbers that cannot be sent
             return msgspec.json.decode(text)
-        except ValueError as error:  # also for half a surrogate pair, NaN and numbers that are too large
+        except ValueError as error:
             raise ValueError(f"expected a JSON object ({error})") from None
 
 

@@ -210,8 +210,9 @@ class CaseIndex:
             _prepare(database)
             yield database
         except sqlite3.DatabaseError as error:
+            same = opened is not None and _file_number(self.path) == opened  # others may have made it again
             database.close()
-            if not _is_busy(error) and _file_number(self.path) == opened:  # others may have made it again
+            if same and not _is_busy(error):
                 _discard(self.path)
             raise
         finally:
@@ -334,10 +335,10 @@ def _is_busy(error: sqlite3.DatabaseError) -> bool:
     return "locked" in str(error) or "locking protocol" in str(error)
 
 
-def _file_number(path: Path) -> int:
+def _file_number(path: Path) -> int | None:
     with contextlib.suppress(OSError):
         return path.stat().st_ino
-    return 0
+    return None
 
 
 def _discard(path: Path) -> None:

@@ -20,9 +20,8 @@ import msgspec
 from toolcert.core.text.lazy_pattern import lazy_pattern
 
 MAX_DEPTH = 200
-"""Deeper nesting is refused: below the limit of the schema library (255), far above any real call."""
-DEEPEST = 500
-"""Levels of JSON that is read or kept as such: fewer than any Python's parsers take, from wherever they are called."""
+"""Deeper nesting is refused: below the limit of the schema library (255), far above any real call or request.
+So, what parsers and our own recursion take does not depend on the Python, nor on where they are called from."""
 
 MAX_DIGITS = 4300
 """Longer numbers are refused, as by Python's own parser: converting them costs quadratic time."""

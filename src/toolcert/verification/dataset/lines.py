@@ -10,7 +10,7 @@ import msgspec
 
 from toolcert.core.findings import Finding
 from toolcert.core.requests import SharedTools, function_of, named_functions
-from toolcert.core.text.json_text import DEEPEST, nested_deeper_than
+from toolcert.core.text.json_text import MAX_DEPTH, nested_deeper_than
 from toolcert.core.text.json_value import canonical
 from toolcert.core.values import JsonObject, Value
 from toolcert.diagnose.checks.registry import finding
@@ -227,9 +227,13 @@ class Dataset:
 
 
 def _decode(text: bytes) -> Any:
-    if nested_deeper_than(DEEPEST, text):
-        raise msgspec.DecodeError(f"nested deeper than {DEEPEST} levels")
-    return _decode_value(text)
+    return _decode_value(_not_too_deep(text))
+
+
+def _not_too_deep(text: bytes) -> bytes:
+    if nested_deeper_than(MAX_DEPTH, text):
+        raise msgspec.DecodeError(f"nested deeper than {MAX_DEPTH} levels")
+    return text
 
 
 def _not_object(index: int, text: bytes, error: str) -> Line:
@@ -248,7 +252,7 @@ def _refused(index: int, text: bytes, code: str, error: str) -> Line:
 
 def _read_notes(raw: msgspec.Raw, problems: list[Finding]) -> Notes:
     try:
-        return read_notes(raw)
+        return read_notes(_not_too_deep(bytes(raw)))
     except msgspec.ValidationError as error:
         problems.append(finding("dataset.wrong_type", f"{OWN_KEY}: {error}"))
         return _NO_NOTES
