@@ -15,9 +15,11 @@ from toolcert.core.exchanges import Attempt, Exchange, Fault, FaultKind, OnAttem
 from toolcert.core.findings import INTERNAL
 from toolcert.core.records import Detail, Manifest, Record
 from toolcert.core.requests import Request
+from toolcert.engine import read_ahead
 from toolcert.engine.interfaces import Judge, Session, Unjudged
 from toolcert.engine.local import LocalEngine
 from toolcert.engine.outage import OutageWatch
+from toolcert.engine.read_ahead import ReadAhead
 
 BUSY = Fault(kind=FaultKind.RATE_LIMITED, message="busy", status=429)
 STARTED = RunStarted(manifest=Manifest(run="r", job="probe", started_at=0.0, toolcert="0"), total=None)
@@ -304,6 +306,27 @@ async def run_judged_later(plan: Cases, handlers: list[Handler], *, concurrency:
 async def test_the_next_requests_go_out_before_answers_are_judged_a_step_for_all_in_turn() -> None:
     work = await run_judged_later(Cases([case(str(n)) for n in range(4)]), [])
     assert work.notes[:4] == ["first 0 after 4 requests", "first 1 after 4 requests", "second 0", "second 1"]
+
+
+async def test_the_next_case_is_read_while_the_endpoint_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "LONGEST", 0)  # one at a time
+    read_before_answers: list[int] = []
+
+    class Read(Cases):
+        def sources(self) -> Mapping[str, Iterator[Case]]:
+            return {name: ReadAhead(cases) for name, cases in super().sources().items()}
+
+    class Noting(Server):
+        async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
+            exchange = await super().ask(request, on_attempt=on_attempt)
+            read_before_answers.append(plan.pulled)
+            return exchange
+
+    plan = Read([case(str(n)) for n in range(5)])
+    server = Noting(0.01)
+    engine = LocalEngine({"a": server, "b": server}, concurrency={"a": 1, "b": 1})
+    await asyncio.wait_for(engine.run(plan, JudgedLater(server), STARTED), 10)
+    assert read_before_answers == [1, 3, 4, 5, 5]
 
 
 async def test_every_judged_case_ends_in_one_record_that_each_handler_has_before_the_next() -> None:

@@ -34,6 +34,7 @@ from toolcert.core.targets import ModelInfo
 from toolcert.diagnose import finding
 from toolcert.engine.interfaces import Judge, Plan, Session, Unjudged, Work
 from toolcert.engine.outage import OutageWatch
+from toolcert.engine.read_ahead import ReadAhead
 from toolcert.protocol.unicode import well_formed
 
 
@@ -128,6 +129,12 @@ class CaseQueue:
         self._taken -= 1
         if self._taken == 0 and not self._anything_left():
             self.close()
+
+    def read_ahead(self) -> None:
+        """Have cases read that will be taken soon."""
+        for source in () if self.closed else self._sources.values():
+            if isinstance(source, ReadAhead):
+                source.refill()
 
     def close(self) -> None:
         """Hand out no more cases and end all waiting workers."""
@@ -331,7 +338,9 @@ class LocalEngine:
 
     def _settle_after_sending(self, plan: Plan, queue: CaseQueue) -> None:
         """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""
-        asyncio.get_running_loop().call_soon(self._settle, plan, queue)
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._settle, plan, queue)
+        loop.call_soon(queue.read_ahead)
 
     def _settle(self, plan: Plan, queue: CaseQueue) -> None:
         """Judge and report all that was answered."""

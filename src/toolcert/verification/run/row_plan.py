@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from time import monotonic
 
 import msgspec
 
@@ -17,6 +15,7 @@ from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
 from toolcert.diagnose import finding
 from toolcert.engine.interfaces import Judge, Session, Unjudged
+from toolcert.engine.read_ahead import ReadAhead
 from toolcert.runs.resume import Earlier
 from toolcert.verification.adapters.base import RenderError
 from toolcert.verification.adapters.registry import load_adapter
@@ -25,10 +24,6 @@ from toolcert.verification.dataset.selection import Selection
 from toolcert.verification.digest import content_hash, digest, row_key, sampling_hash, target_hash
 from toolcert.verification.run.row_judge import MAX_OFFERED, Row, RowJudge, all_steps, refuse_row
 from toolcert.verification.verify_options import Shaping, adapter_of, completion_request, prepare
-
-READ_AHEAD = 16
-READ_AHEAD_SECONDS = 0.001
-"""Rows read at a time, and how long that may take: meanwhile no answer is received."""
 
 
 class VerifyWork:
@@ -138,7 +133,7 @@ class VerifyPlan:
 
     def sources(self) -> Mapping[str, Iterator[Case]]:
         """The rows that are to be asked, for the one endpoint there is."""
-        return {self._spec.name: read_ahead(self.cases())}
+        return {self._spec.name: ReadAhead(self.cases())}
 
     def after(self, record: Record) -> Iterable[Case]:  # noqa: ARG002 - no row waits for another
         """Nothing: rows do not depend on each other."""
@@ -206,26 +201,6 @@ class VerifyPlan:
         if line.notes.expected is not None:
             extra["expected"] = msgspec.to_builtins(line.notes.expected)
         return key, extra
-
-
-def read_ahead(cases: Iterator[Case]) -> Iterator[Case]:
-    """The cases, read several at a time: that takes less time than one now and then."""
-    ready: deque[Case] = deque()
-    damage: Exception | None = None
-    more = True
-    while more:
-        until = monotonic() + READ_AHEAD_SECONDS
-        while more and len(ready) < READ_AHEAD and (not ready or monotonic() < until):
-            try:
-                ready.append(next(cases))
-            except StopIteration:
-                more = False
-            except Exception as error:  # noqa: BLE001 - raised below: what stands before the damage in a file is asked
-                more, damage = False, error
-        while ready:
-            yield ready.popleft()
-    if damage is not None:
-        raise damage
 
 
 def target_of(spec: EndpointSpec, shaping: Shaping) -> str:
