@@ -308,25 +308,64 @@ async def test_the_next_requests_go_out_before_answers_are_judged_a_step_for_all
     assert work.notes[:4] == ["first 0 after 4 requests", "first 1 after 4 requests", "second 0", "second 1"]
 
 
-async def test_the_next_case_is_read_while_the_endpoint_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_ahead, "LONGEST", 0)  # one at a time
-    read_before_answers: list[int] = []
+class ReadOneAhead(Cases):
+    """A plan of cases that are read one ahead; one of them may not be readable at all."""
 
-    class Read(Cases):
-        def sources(self) -> Mapping[str, Iterator[Case]]:
-            return {name: ReadAhead(cases) for name, cases in super().sources().items()}
+    def __init__(self, cases: Iterable[Case], unreadable: BaseException | None = None) -> None:
+        super().__init__(cases)
+        self._unreadable = unreadable
+
+    def sources(self) -> Mapping[str, Iterator[Case]]:
+        return {"a": ReadAhead(self._then_unreadable(super().sources()["a"]))}
+
+    def _then_unreadable(self, cases: Iterator[Case]) -> Iterator[Case]:
+        yield from cases
+        if self._unreadable is not None:
+            raise self._unreadable
+
+
+@pytest.fixture
+def one_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "CASES_AHEAD", 1)
+    monkeypatch.setattr(read_ahead, "READ_SECONDS", 60)
+
+
+@pytest.mark.usefixtures("one_ahead")
+async def test_the_next_case_is_read_while_the_endpoint_is_at_work_and_answers_are_judged() -> None:
+    read_at_answers: list[int] = []
+    read_at_judgements: list[int] = []
 
     class Noting(Server):
         async def ask(self, request: Request, *, on_attempt: OnAttempt | None = None) -> Exchange:
             exchange = await super().ask(request, on_attempt=on_attempt)
-            read_before_answers.append(plan.pulled)
+            read_at_answers.append(plan.pulled)
             return exchange
 
-    plan = Read([case(str(n)) for n in range(5)])
+    class NotingJudge(JudgedLater):
+        def _steps(self, case: Case, exchange: Exchange) -> Judge:
+            read_at_judgements.append(plan.pulled)
+            return (yield from super()._steps(case, exchange))
+
+    plan = ReadOneAhead([case(str(n)) for n in range(5)])
     server = Noting(0.01)
-    engine = LocalEngine({"a": server, "b": server}, concurrency={"a": 1, "b": 1})
-    await asyncio.wait_for(engine.run(plan, JudgedLater(server), STARTED), 10)
-    assert read_before_answers == [1, 3, 4, 5, 5]
+    engine = LocalEngine({"a": server}, concurrency={"a": 1})
+    await asyncio.wait_for(engine.run(plan, NotingJudge(server), STARTED), 10)
+    assert read_at_answers == [1, 3, 4, 5, 5]
+    assert read_at_judgements == [2, 3, 4, 5, 5]
+
+
+class Panic(BaseException):
+    """What a library raises that is no Exception, as those written in Rust do."""
+
+
+@pytest.mark.usefixtures("one_ahead")
+@pytest.mark.parametrize("error", [Panic, ValueError])
+async def test_a_plan_that_fails_while_it_is_read_ahead_is_not_taken_for_finished(error: type[BaseException]) -> None:
+    server = Server(0.01)
+    engine = LocalEngine({"a": server}, concurrency={"a": 1})
+    plan = ReadOneAhead([case(str(n)) for n in range(3)], error())
+    with pytest.raises(error):
+        await asyncio.wait_for(engine.run(plan, JudgedLater(server), STARTED), 10)
 
 
 async def test_every_judged_case_ends_in_one_record_that_each_handler_has_before_the_next() -> None:

@@ -132,7 +132,9 @@ class CaseQueue:
 
     def read_ahead(self) -> None:
         """Have cases read that will be taken soon."""
-        for source in () if self.closed else self._sources.values():
+        if self.closed:
+            return
+        for source in self._sources.values():
             if isinstance(source, ReadAhead):
                 source.refill()
 
@@ -340,7 +342,12 @@ class LocalEngine:
         """Settle in the next turn of the event loop: the requests that were made in the last one go out in this one."""
         loop = asyncio.get_running_loop()
         loop.call_soon(self._settle, plan, queue)
-        loop.call_soon(queue.read_ahead)
+        loop.call_soon(self._read_ahead, queue)
+
+    def _read_ahead(self, queue: CaseQueue) -> None:
+        """Read what is asked next while the endpoint is at work."""
+        with self._failure_kept():
+            queue.read_ahead()
 
     def _settle(self, plan: Plan, queue: CaseQueue) -> None:
         """Judge and report all that was answered."""

@@ -8,10 +8,10 @@ from time import monotonic
 
 from toolcert.core.cases import Case
 
-MOST_AHEAD = 16
-"""Cases read and not yet taken."""
-LONGEST = 0.001
-"""Seconds that are read at a time: meanwhile no answer is received."""
+CASES_AHEAD = 16
+"""Cases that are read and not yet taken, at most."""
+READ_SECONDS = 0.001
+"""How long cases are read at a time, where a single one does not take longer: meanwhile no answer is received."""
 
 
 class ReadAhead(Iterator[Case]):
@@ -22,6 +22,8 @@ class ReadAhead(Iterator[Case]):
         self._ready: deque[Case] = deque()
         self._more = True
         self._damage: Exception | None = None
+        self._slow = False
+        """Whether the last case alone took longer than cases are read at a time."""
 
     def __next__(self) -> Case:
         if not self._ready:
@@ -29,22 +31,27 @@ class ReadAhead(Iterator[Case]):
         if self._ready:
             return self._ready.popleft()
         damage, self._damage = self._damage, None
-        raise damage or StopIteration
+        if damage is not None:
+            raise damage
+        raise StopIteration
 
     def refill(self) -> None:
-        """Read now what would else be read when it is asked for, while an answered connection waits for it."""
-        if len(self._ready) <= MOST_AHEAD // 2:
+        """Read now what would else be read when it is asked for, while an answered connection waits for it.
+
+        Not so cases that are slow to read: answers would be received late, and several large ones fill the memory.
+        """
+        if len(self._ready) <= CASES_AHEAD // 2 and not self._slow:
             self._read()
 
     def _read(self) -> None:
         """Read for a while, one case at least."""
-        until = monotonic() + LONGEST
-        while self._more and len(self._ready) < MOST_AHEAD:
+        started = now = monotonic()
+        while self._more and len(self._ready) < CASES_AHEAD and now - started < READ_SECONDS:
             try:
                 self._ready.append(next(self._cases))
             except StopIteration:
                 self._more = False
             except Exception as error:  # noqa: BLE001 - raised later: what stands before the damage in a file is asked
                 self._more, self._damage = False, error
-            if monotonic() >= until:
-                return
+            before, now = now, monotonic()
+            self._slow = now - before >= READ_SECONDS
