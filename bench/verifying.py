@@ -43,10 +43,13 @@ def throughput(kit: Kit) -> Iterator[Row]:
     for concurrency, delay, rows, goal, further in cells:
         dataset, url = kit.requests(rows), kit.url(delay=delay)
         ideal = rows * delay / 1000 / concurrency
-        best = measure.in_turns({"ours": kit.verify(dataset, url, concurrency=concurrency)})["ours"]
+        # With few at a time nobody makes up for a moment in which a shared machine stands still.
+        rounds = 2 * measure.ROUNDS if concurrency < 10 else measure.ROUNDS
+        command = kit.verify(dataset, url, concurrency=concurrency)
+        best = measure.in_turns({"ours": command}, rounds=rounds)["ours"]
         share, bare = 100 * ideal / best.wall, 100 * delay / 1000 / _bare_turn(url, dataset)
         what = f"share of ideal throughput at concurrency {concurrency}, {delay} ms"
-        figures = f"{share:.0f} % (a bare socket alone: {bare:.0f} %)"
+        figures = f"{share:.1f} % (a bare socket alone: {bare:.1f} %)"
         yield Row("P3", what, figures, f">= {goal} %", f"{further} %", share >= goal)
 
 
