@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator
@@ -182,6 +183,12 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
     """The lines of an open file. A run that somebody sent may hold one that fills the memory: that is refused."""
+    # No line is longer than its file; a pipe has no length.
+    short = 0 < os.fstat(file.fileno()).st_size < LONGEST_LINE
+    return iter(file) if short else _refusing_long_lines(file, path)
+
+
+def _refusing_long_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
     for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
         if len(line) == LONGEST_LINE:
             raise InputError(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import islice, pairwise
-from operator import lt
+from itertools import pairwise
 from typing import TypeAlias
 
 from toolcert.comparison.read.columns import Columns
@@ -134,9 +133,9 @@ def _meet_in_order(ours: array[int], theirs: array[int], partners: array[int], t
 
 def repeated_questions(columns: Columns) -> frozenset[int]:
     """Questions that more than one row asks."""
-    found: set[int] = set()
-    if _rising(columns.questions):
+    if columns.questions is columns.index and columns.in_order:
         return frozenset()
+    found: set[int] = set()
     for part in _parts(columns.questions):
         if len(set(part)) < len(part):
             found.update(first for first, second in pairwise(sorted(part)) if first == second)
@@ -166,10 +165,7 @@ def count_matching(
 
 def count_repeats(columns: Columns, match: Match) -> int:
     """Rows that ask what an earlier one asked, or have its number."""
+    if match is Match.INDEX and columns.in_order:
+        return 0
     keys = columns.content if match is Match.CONTENT else columns.index
-    return 0 if _rising(keys) else sum(len(part) - len(set(part)) for part in _parts(keys))
-
-
-def _rising(keys: array[int]) -> bool:
-    """Whether all differ because each is larger than the one before, as the numbers of a sorted file are."""
-    return all(map(lt, keys, islice(keys, 1, None)))
+    return sum(len(part) - len(set(part)) for part in _parts(keys))

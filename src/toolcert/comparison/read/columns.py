@@ -9,6 +9,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+from operator import lt
 from struct import Struct, pack
 from typing import TypeAlias
 
@@ -45,6 +48,11 @@ class Columns:
     def questions(self) -> array[int]:
         """What identifies the question of a row: its content, or its number where no requests were read."""
         return self.content or self.index
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether each row's number is larger than the one before, as in a sorted file; for when all rows are read."""
+        return all(map(lt, self.index, islice(self.index, 1, None)))
 
     def mark(self, offset: int) -> None:
         """Remember where in the file the next row begins."""

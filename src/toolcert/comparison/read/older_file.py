@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
-from itertools import islice
-from operator import attrgetter, lt
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import msgspec
 
-from toolcert.comparison.read.columns import CHUNK, MASK_16, KindKey, extend, keep_freed_memory
-from toolcert.comparison.read.packed_run import BUFFER, By, Identity, PackedRun, Shape, counting_parts
+from toolcert.comparison.read.columns import MASK_16, KindKey, extend, keep_freed_memory
+from toolcert.comparison.read.packed_run import By, Identity, PackedRun, Shape, counting_parts, line_chunks
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Reply, ToolCall
 from toolcert.core.requests import Request
 from toolcert.core.text.json_value import canonical, plain_numbers
 from toolcert.core.values import Value
 from toolcert.diagnose import judgement
-from toolcert.runs.reader import bounded_lines
 from toolcert.runs.row_code import NO_TOKENS, content_number, names_number, payload_number, sampling_number
 from toolcert.verification.digest import (
     SAMPLING_FIELDS,
@@ -58,36 +56,43 @@ def _plain_number(digits: str) -> float | int:
 
 
 _decode_arguments = msgspec.json.Decoder(float_hook=_plain_number).decode
+_decode_object = msgspec.json.Decoder(dict[str, Any], float_hook=_plain_number).decode
 
 
 def canonical_call(function: Function) -> bytes:
-    """One call as bytes: equal calls, equal bytes.
+    """One call as bytes: equal calls, equal bytes."""
+    return canonical((function.name, comparable_arguments(function.arguments)))
 
-    No arguments are the same as an empty object, and arguments that do not parse count as they stand.
-    """
-    arguments: Any = function.arguments
+
+def comparable_arguments(arguments: Any) -> Any:
+    """Arguments as a value: none are the same as an empty object, and those that do not parse count as they stand."""
     try:
-        arguments = _decode_arguments(arguments)
+        value = _decode_arguments(arguments)
     except UNREADABLE:
-        arguments = function.arguments
+        value = arguments
     except TypeError:  # no text at all
-        arguments = plain_numbers(function.arguments)
-    return canonical((function.name, arguments if arguments.__class__ is dict else given_arguments(arguments)))
+        value = plain_numbers(arguments)
+    return given_arguments(value)
 
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order."""
     if len(calls) == 1:
         function = calls[0].function
-        return crc32(canonical_call(function)), _names_hash(str(function.name))
-    names = sorted([str(call.function.name) for call in calls])
+        names = _text_hash(str(function.name))
+        try:
+            arguments = _decode_object(function.arguments)  # as nearly always; a function call less
+        except (*UNREADABLE, TypeError):
+            arguments = comparable_arguments(function.arguments)
+        return crc32(canonical(arguments), names), names & MASK_16
+    names = _text_hash("\0".join(sorted([str(call.function.name) for call in calls])))
     payloads = sorted([canonical_call(call.function) for call in calls])
-    return crc32(b"\0".join(payloads)), _names_hash("\0".join(names))
+    return crc32(b"\0".join(payloads)), names & MASK_16
 
 
 @lru_cache(maxsize=1024)
-def _names_hash(names: str) -> int:
-    return crc32(names.encode()) & MASK_16
+def _text_hash(text: str) -> int:
+    return crc32(text.encode())
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
@@ -175,8 +180,7 @@ class Reading(Value):
 def read_results(path: Path, label: str, reading: Reading) -> PackedRun:
     """The rows of a results file; of a row with several lines the last counts."""
     data = _read_lines(path, label, reading)
-    index = data.columns.index
-    if not all(map(lt, index, islice(index, 1, None))) and any(marks := superseded(path)):
+    if not data.columns.in_order and any(marks := superseded(path)):
         return _read_lines(path, label, reading, marks)
     return data
 
@@ -186,23 +190,20 @@ def _read_lines(path: Path, label: str, reading: Reading, marks: bytes = b"") ->
     data = PackedRun(label, path, None, reading.by)
     whole = reading.requests or reading.by is not None
     reader = _WholeRows(data, reading) if whole else _Answers(data, reading)
-    offset = number = 0
-    with path.open("rb", buffering=BUFFER) as file:
-        each = bounded_lines(file, path)
-        while read := list(islice(each, CHUNK)):
-            for start, part in counting_parts(read, marks[number : number + len(read)]):
-                data.columns.mark(offset + start)
-                lines, rows = part, None if whole else decode_answers(part)
-                if rows is None:
-                    lines, rows = _decode_each(data, part, number)
-                try:
-                    for at in data.looked_at(len(rows)):
-                        data.identities[_identity(rows[at], lines[at])] += 1
-                    reader.add(rows, lines)
-                except UNREADABLE as error:
-                    raise _damaged(data.path, lines, number, error) from error
-            offset += sum(map(len, read))
-            number += CHUNK
+    number = 0
+    for offset, read in line_chunks(path):
+        for start, part in counting_parts(read, marks[number : number + len(read)]):
+            data.columns.mark(offset + start)
+            lines, rows = part, None if whole else decode_answers(part)
+            if rows is None:
+                lines, rows = _decode_each(data, part, number)
+            try:
+                for at in data.looked_at(len(rows)):
+                    data.identities[_identity(rows[at], lines[at])] += 1
+                reader.add(rows, lines)
+            except UNREADABLE as error:
+                raise _damaged(data.path, lines, number, error) from error
+        number += len(read)
     return data
 
 

@@ -179,7 +179,7 @@ class PackedRun:
             return next(islice(lines, before, None))
 
 
-BUFFER = 1 << 20
+_BUFFER = 1 << 20
 _NEWLINE = 10
 _SPARSE = 100
 _VALIDITY, _INVALID = 0b11 << 5, 0b01 << 5
@@ -217,18 +217,25 @@ def _has_doubles(numbers: array[int]) -> bool:
 
 def _read_lines(data: PackedRun, marks: bytes) -> None:
     keep_freed_memory()
-    offset = number = 0
-    with data.path.open("rb", buffering=BUFFER) as file:
-        each = bounded_lines(file, data.path)
-        while lines := list(islice(each, CHUNK)):
-            if lines[-1][-1] != _NEWLINE:
-                data.torn = True
-                lines.pop()
-            for start, counting in counting_parts(lines, marks[number : number + len(lines)]):
-                data.columns.mark(offset + start)
-                _add(data, counting)
-            offset += sum(map(len, lines))
-            number += len(lines)
+    number = 0
+    for offset, lines in line_chunks(data.path):
+        if lines[-1][-1] != _NEWLINE:
+            data.torn = True
+            lines.pop()
+        for start, counting in counting_parts(lines, marks[number : number + len(lines)]):
+            data.columns.mark(offset + start)
+            _add(data, counting)
+        number += len(lines)
+
+
+def line_chunks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines of a file in the groups that are read together, each with its offset."""
+    offset = 0
+    with path.open("rb", buffering=_BUFFER) as file:
+        lines = bounded_lines(file, path)
+        while chunk := list(islice(lines, CHUNK)):
+            yield offset, chunk
+            offset = file.tell()
 
 
 def counting_parts(lines: list[bytes], marks: bytes) -> Iterator[tuple[int, list[bytes]]]:
