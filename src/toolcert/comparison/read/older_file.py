@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from toolcert.comparison.read.columns import MASK_16, KindKey, extend, keep_freed_memory
+from toolcert.comparison.read.columns import MASK_16, KindKey, keep_freed_memory
 from toolcert.comparison.read.packed_run import By, Identity, PackedRun, Shape, counting_parts, line_chunks
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Reply, ToolCall
@@ -145,21 +145,10 @@ class Offer:
         return judgement.judge_calls(self._request, Reply(tool_calls=(made,)), self._by_name)[0]
 
 
-class Offers:
-    """Offers by their text: a dataset repeats the same few over and over."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, Offer] = {}
-
-    def read(self, text: bytes) -> Offer:
-        """The tools written as `text`."""
-        known = self._known.get(text)
-        if known is None:
-            known = Offer(_decode_tools(text) if text else None)
-            if len(self._known) >= _MAX_OFFERS:
-                del self._known[next(iter(self._known))]
-            self._known[text] = known
-        return known
+@lru_cache(maxsize=_MAX_OFFERS)
+def read_offer(text: bytes) -> Offer:
+    """The tools written as `text`; datasets, and the files of their vendors, repeat the same few over and over."""
+    return Offer(_decode_tools(text) if text else None)
 
 
 _decode = msgspec.json.Decoder().decode
@@ -243,7 +232,6 @@ class _Answers:
     def __init__(self, data: PackedRun, reading: Reading) -> None:
         self._data = data
         self._columns = data.columns
-        self._offers = Offers()
         self._hashes = digest_hashes if reading.digests else quick_hashes
         self._trusting = not reading.requests
         """What the older verifier found valid is taken as valid."""
@@ -271,18 +259,18 @@ class _Answers:
                 kinds[at] = codes[True, finish, valid, None, bool(message.content), len(calls), turns[at]]
             else:
                 kinds[at] = codes[False, finish, None, None, False, 0, turns[at]]
-        extend(columns.index, [row.data_index for row in rows])
-        extend(columns.tokens, tokens)
-        extend(columns.payload, payloads)
-        extend(columns.names, names)
-        extend(columns.kind, kinds)
+        columns.index.fromlist([row.data_index for row in rows])
+        columns.tokens.fromlist(tokens)
+        columns.payload.fromlist(payloads)
+        columns.names.fromlist(names)
+        columns.kind.fromlist(kinds)
 
     def _judge(self, row: AnswerRow, calls: list[Call], line: bytes, at: int) -> bool | None:
         """Whether all calls are valid by our rules; None where their schemas cannot tell.
 
         `at` says how many rows come before this one that are not in the columns yet.
         """
-        offer = self._offers.read(bytes(_offered(row, line).tools))
+        offer = read_offer(bytes(_offered(row, line).tools))
         verdicts: list[bool | None] = []
         buckets: list[str] = []
         for call in calls:
@@ -309,7 +297,7 @@ class _WholeRows(_Answers):
         """Keep what was asked; gives back the number of turns."""
         assert isinstance(row, ResultRow)
         request = row.request
-        offer = self._offers.read(bytes(request.tools))
+        offer = read_offer(bytes(request.tools))
         messages = _decode(request.messages) if request.messages else None
         turns = user_turns(messages)
         body = {

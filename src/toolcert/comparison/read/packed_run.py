@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolcert.comparison.match.partners import repeated_questions
-from toolcert.comparison.read.columns import CHUNK, Columns, Kind, Kinds, extend, keep_freed_memory
+from toolcert.comparison.read.columns import CHUNK, Columns, Kind, Kinds, keep_freed_memory
 from toolcert.comparison.result import GivenAnswer, MadeCall
 from toolcert.core.errors import InputError
 from toolcert.core.exchanges import Exchange, Reply
@@ -257,14 +257,15 @@ def _add(data: PackedRun, lines: list[bytes]) -> None:
         return
     columns = data.columns
     first, looked_at = len(columns), data.looked_at(len(lines))
-    index, content, payload, names, tokens, sampling, flags = zip(*LAYOUT.iter_unpack(_codes(data, lines)), strict=True)
-    extend(columns.index, index)
-    extend(columns.content, content)
-    extend(columns.payload, payload)
-    extend(columns.names, names)
-    extend(columns.tokens, tokens)
-    extend(columns.sampling, sampling)
-    extend(columns.kind, data.kinds.codes_of_flags(flags))
+    facts = zip(*LAYOUT.iter_unpack(_codes(data, lines)), strict=True)
+    index, content, payload, names, tokens, sampling, flags = map(list, facts)
+    columns.index.fromlist(index)
+    columns.content.fromlist(content)
+    columns.payload.fromlist(payload)
+    columns.names.fromlist(names)
+    columns.tokens.fromlist(tokens)
+    columns.sampling.fromlist(sampling)
+    columns.kind.fromlist(data.kinds.codes_of_flags(flags))
     for at in [at for at, bits in enumerate(flags) if bits & HAS_BUCKETS or bits & _VALIDITY == _INVALID]:
         row = _row(data, lines[at], first + at)
         data.tallies.count_row(first + at, row.index, row.verdicts or (row.valid,), row.buckets)
