@@ -10,10 +10,12 @@ from zlib import crc32
 import pytest
 
 from support.comparison_runs import Row, write_results
+from toolcert.comparison.pipeline import compare
 from toolcert.comparison.read import older_file as foreign
 from toolcert.comparison.read.older_file import Reading, quick_hashes, read_results
 from toolcert.comparison.read.packed_run import By, PackedRun
 from toolcert.core.errors import InputError
+from toolcert.core.statistics.rates import Rate
 from toolcert.verification.older_results import Call, Function, decode_answers
 
 
@@ -115,3 +117,39 @@ def test_the_same_calls_have_the_same_hashes_in_every_process(usual):
     calls = [Call("1", Function("look_up", '{"word": "x"}'))]
     name = crc32(b"look_up")
     assert quick_hashes(calls) == (crc32(b'{"word":"x"}', name), name & 0xFFFF)
+
+
+SAME_CALLS = [
+    ("look_up", ("", "  ", "null", "{}", "{ }", None, {})),
+    ("look_up", ('{"a": 1, "b": [2.0]}', '{"b":[2],"a":1.0}', '{\n"b": [2],\n"a": 1}', {"b": [2.0], "a": 1})),
+    ("look_up", ("[1.0]", " [1]", [1])),
+    ("look_up", ('{"a": 1',)),
+    ("look_up", ('{"a": true}',)),
+    ("other", ("{}", "")),
+    (["look_up"], ("{}", "null")),
+    (None, ("{}", "")),
+]
+"""Names, each with arguments that say the same; each line says something else than the other lines."""
+
+
+@pytest.mark.parametrize("beside", [[], [Call("2", Function("beside", '{"c": 3}'))]])
+def test_calls_have_the_same_hashes_where_they_say_the_same_and_only_there(beside):
+    """Objects as text are read in a shorter way than everything else."""
+    hashes = [{quick_hashes([Call("1", Function(name, one)), *beside]) for one in given} for name, given in SAME_CALLS]
+    assert [len(found) for found in hashes] == [1] * len(SAME_CALLS)
+    assert len(set.union(*hashes)) == len(SAME_CALLS)
+
+
+def test_each_row_is_found_again_in_its_file(usual, tmp_path):
+    lines = [json.dumps(line) + "\n" * (1 + number % 2) for number, line in enumerate(usual)]
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(lines))
+    data = read_results(path, "results", Reading(requests=False))
+    assert [json.loads(data.line(place)) for place in range(200)] == usual
+
+
+def test_prompt_tokens_are_missing_only_where_none_are_given(tmp_path):
+    """In the bytes of 65280 and 255 side by side stand those of a missing count, across both."""
+    rows = [Row(index=number, called=True, tokens=(65280, 255, None, 254)[number % 4]) for number in range(40)]
+    files = [str(write_results(tmp_path / name, rows)) for name in ("a.jsonl", "b.jsonl")]
+    assert compare(files[:1], files[1:]).vendors[0].tokens.equal == Rate(k=30, n=30)
