@@ -10,12 +10,10 @@ from zlib import crc32
 import pytest
 
 from support.comparison_runs import Row, write_results
-from toolcert.comparison.pipeline import compare
 from toolcert.comparison.read import older_file as foreign
 from toolcert.comparison.read.older_file import Reading, quick_hashes, read_results
-from toolcert.comparison.read.packed_run import By, PackedRun
+from toolcert.comparison.read.packed_run import By, PackedRun, line_chunks
 from toolcert.core.errors import InputError
-from toolcert.core.statistics.rates import Rate
 from toolcert.verification.older_results import Call, Function, decode_answers
 
 
@@ -115,8 +113,7 @@ def test_a_row_number_that_does_not_fit_is_refused(usual, tmp_path):
 def test_the_same_calls_have_the_same_hashes_in_every_process(usual):
     """Salted hashes would let the same command say something else tomorrow."""
     calls = [Call("1", Function("look_up", '{"word": "x"}'))]
-    name = crc32(b"look_up")
-    assert quick_hashes(calls) == (crc32(b'{"word":"x"}', name), name & 0xFFFF)
+    assert quick_hashes(calls) == (crc32(b'["look_up",{"word":"x"}'), crc32(b"look_up") & 0xFFFF)
 
 
 SAME_CALLS = [
@@ -126,8 +123,14 @@ SAME_CALLS = [
     ("look_up", ('{"a": 1',)),
     ("look_up", ('{"a": true}',)),
     ("other", ("{}", "")),
-    (["look_up"], ("{}", "null")),
+    ("None", ("{}", "")),
     (None, ("{}", "")),
+    ("1", ("2",)),
+    ("", ("12",)),
+    (1, ("2",)),
+    (1.5, ("2",)),
+    (True, ("2",)),
+    (["look_up"], ("{}", "null")),
 ]
 """Names, each with arguments that say the same; each line says something else than the other lines."""
 
@@ -148,8 +151,30 @@ def test_each_row_is_found_again_in_its_file(usual, tmp_path):
     assert [json.loads(data.line(place)) for place in range(200)] == usual
 
 
-def test_prompt_tokens_are_missing_only_where_none_are_given(tmp_path):
-    """In the bytes of 65280 and 255 side by side stand those of a missing count, across both."""
-    rows = [Row(index=number, called=True, tokens=(65280, 255, None, 254)[number % 4]) for number in range(40)]
-    files = [str(write_results(tmp_path / name, rows)) for name in ("a.jsonl", "b.jsonl")]
-    assert compare(files[:1], files[1:]).vendors[0].tokens.equal == Rate(k=30, n=30)
+@pytest.mark.parametrize("lines_before", [0, 9, 63, 64])
+def test_what_is_added_to_a_torn_line_while_it_is_read_is_not_a_line(usual, lines_before, tmp_path):
+    """A run that goes on may complete its last line between two looks at the file."""
+    path = tmp_path / "results.jsonl"
+    lines = [json.dumps(line) + "\n" for line in usual]
+    path.write_text("".join(lines[:lines_before]) + lines[lines_before][:50])
+    read = []
+    for _, chunk in line_chunks(path):
+        read += chunk
+        with path.open("a") as file:
+            file.write(lines[lines_before][50:])
+    assert b"".join(read[:lines_before]).decode() == "".join(lines[:lines_before])
+    assert [line.decode() for line in read[lines_before:]] in ([lines[lines_before][:50]], [lines[lines_before]], [])
+
+
+def test_two_rows_on_one_line_are_not_read_the_fast_way(usual):
+    """The second says its field in other letters, so that the first is not cut off."""
+    line, other = json.dumps(usual[0]), json.dumps(usual[1]).replace('"response"', '"respons\\u0065"')
+    assert json.loads(other) == usual[1]
+    assert decode_answers([f"{line}, {other}\n".encode()]) is None
+
+
+def test_repeated_questions_of_a_sorted_file_are_known(tmp_path):
+    rows = [Row(index=number, question=f"question {number % 10}", called=True) for number in range(30)]
+    path = write_results(tmp_path / "results.jsonl", rows)
+    assert len(read_results(path, "by content", Reading(requests=True)).repeated) == 10
+    assert not read_results(path, "by number", Reading(requests=False)).repeated

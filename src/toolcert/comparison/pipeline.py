@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -88,8 +89,10 @@ def _check_file(path: Path) -> None:
         raise InputError(f"{path} is compressed.", remedy=f"Unpack it first: gunzip --keep {path}")
 
 
-def read_source(source: RunSource, match: Match, *, mixed: bool, by: By | None = None) -> PackedRun:
-    """Read a run; `mixed` means that run folders are compared with results files."""
+def read_source(
+    source: RunSource, match: Match, *, mixed: bool, offers: dict[bytes, Any], by: By | None = None
+) -> PackedRun:
+    """Read a run; `mixed` means that run folders are compared with results files, which share their `offers`."""
     if source.own:
         from toolcert.comparison.read.packed_run import read_run
 
@@ -98,7 +101,7 @@ def read_source(source: RunSource, match: Match, *, mixed: bool, by: By | None =
         from toolcert.comparison.read.older_file import Reading, read_results
 
         reading = Reading(requests=match is Match.CONTENT or mixed, digests=mixed, by=by)
-        data = read_results(source.path, source.label, reading)
+        data = read_results(source.path, source.label, reading, offers)
     if not len(data.columns):
         raise InputError(f"{source.path} has no rows.", remedy="Was the run that should have written it interrupted?")
     return data
@@ -173,6 +176,8 @@ class _Comparison:
     def __init__(self, baselines: Sequence[str], vendors: Sequence[str], options: CompareOptions) -> None:
         self._options = options
         self._warnings: list[str] = []
+        self._offers: dict[bytes, Any] = {}
+        """The tools that results files offer, by their text."""
         folder = Path(options.baselines)
         sources = [locate(word, folder) for word in (*baselines, *vendors)]
         self._insist(_given_twice(sources))
@@ -221,14 +226,17 @@ class _Comparison:
             notes=tuple(self._notes()),
         )
 
+    def _read(self, source: RunSource, by: By | None = None) -> PackedRun:
+        return read_source(source, self._options.match, mixed=self._mixed, offers=self._offers, by=by)
+
     def _read_baseline(self, source: RunSource, by: By | None = None) -> PackedRun:
-        run = read_source(source, self._options.match, mixed=self._mixed, by=by)
+        run = self._read(source, by)
         if not run.measured:
             raise NothingMeasuredError(f"the baseline {source.label} answered none of its {len(run.columns)} rows.")
         return run
 
     def _measure(self, source: RunSource) -> VendorDraft:
-        run = read_source(source, self._options.match, mixed=self._mixed)
+        run = self._read(source)
         side = describe(source, run)
         for blessing in _blessings([self._baseline_source, *self._further_sources]):
             self._insist(other_question(blessing, side.label, side.dataset_digest, side.parameters))

@@ -271,7 +271,7 @@ class ResultRow(AnswerRow, kw_only=True):
 
 _decode_row = msgspec.json.Decoder(ResultRow).decode
 _decode_offer = msgspec.json.Decoder(OfferRow).decode
-_decode_answers = msgspec.json.Decoder(AnswerRow).decode_lines
+_decode_answers = msgspec.json.Decoder(list[AnswerRow]).decode
 
 
 def first_choice(row: AnswerRow) -> Choice | None:
@@ -305,7 +305,7 @@ def decode_answers(lines: Sequence[bytes]) -> Sequence[AnswerRow] | None:
     """
     try:
         parts = [line[: line.index(b",") + 1] + line[line.rfind(_RESPONSE) :] for line in lines]
-        rows = _decode_answers(b"".join(parts))
+        rows = _decode_answers(b"[" + b",".join(parts) + b"]")
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors too
         return None
     return rows if len(rows) == len(lines) else None

@@ -77,21 +77,23 @@ def comparable_arguments(arguments: Any) -> Any:
 
 def quick_hashes(calls: list[Call]) -> tuple[int, int]:
     """Hashes of all calls and of their names, in any order."""
-    if len(calls) == 1:
+    if len(calls) == 1 and calls[0].function.name.__class__ is str:  # as nearly always: with fewer function calls
         function = calls[0].function
-        try:  # as nearly always, with two function calls less
-            names, arguments = _text_hash(function.name), _decode_object(function.arguments)
+        name, beginning = _name_hashes(function.name)
+        try:
+            arguments = _decode_object(function.arguments)
         except (*UNREADABLE, TypeError):
-            names, arguments = _text_hash(str(function.name)), comparable_arguments(function.arguments)
-        return crc32(canonical(arguments), names), names & MASK_16
-    names = _text_hash("\0".join(sorted([str(call.function.name) for call in calls])))
+            arguments = comparable_arguments(function.arguments)
+        return crc32(canonical(arguments), beginning), name
+    names = sorted([str(call.function.name) for call in calls])
     payloads = sorted([canonical_call(call.function) for call in calls])
-    return crc32(b"\0".join(payloads)), names & MASK_16
+    return crc32(b"\0".join(payloads)), crc32("\0".join(names).encode()) & MASK_16
 
 
 @lru_cache(maxsize=1024)
-def _text_hash(text: object) -> int:
-    return crc32(str(text).encode())
+def _name_hashes(name: str) -> tuple[int, int]:
+    """The hash of a name, and that of the bytes with which a call of it begins."""
+    return crc32(name.encode()) & MASK_16, crc32(b"[%b," % canonical(name))
 
 
 def digest_hashes(calls: list[Call]) -> tuple[int, int]:
@@ -144,10 +146,14 @@ class Offer:
         return judgement.judge_calls(self._request, Reply(tool_calls=(made,)), self._by_name)[0]
 
 
-@lru_cache(maxsize=_MAX_OFFERS)
-def read_offer(text: bytes) -> Offer:
-    """The tools written as `text`; datasets, and the files of their vendors, repeat the same few over and over."""
-    return Offer(_decode_tools(text) if text else None)
+def offer_of(text: bytes, known: dict[bytes, Offer]) -> Offer:
+    """The tools written as `text`: datasets, and the files of their vendors, repeat the same few over and over."""
+    offer = known.get(text)
+    if offer is None:
+        if len(known) >= _MAX_OFFERS:
+            del known[next(iter(known))]
+        offer = known[text] = Offer(_decode_tools(text) if text else None)
+    return offer
 
 
 _decode = msgspec.json.Decoder().decode
@@ -165,19 +171,23 @@ class Reading(Value):
     by: By | None = None
 
 
-def read_results(path: Path, label: str, reading: Reading) -> PackedRun:
-    """The rows of a results file; of a row with several lines the last counts."""
-    data = _read_lines(path, label, reading)
+def read_results(path: Path, label: str, reading: Reading, offers: dict[bytes, Offer] | None = None) -> PackedRun:
+    """The rows of a results file; of a row with several lines the last counts.
+
+    `offers` keeps the tools that are read, for the next file.
+    """
+    known = {} if offers is None else offers
+    data = _read_lines(path, label, reading, known)
     if not data.columns.in_order and any(marks := superseded(path)):
-        return _read_lines(path, label, reading, marks)
+        return _read_lines(path, label, reading, known, marks)
     return data
 
 
-def _read_lines(path: Path, label: str, reading: Reading, marks: bytes = b"") -> PackedRun:
+def _read_lines(path: Path, label: str, reading: Reading, offers: dict[bytes, Offer], marks: bytes = b"") -> PackedRun:
     keep_freed_memory()
     data = PackedRun(label, path, None, reading.by)
     whole = reading.requests or reading.by is not None
-    reader = _WholeRows(data, reading) if whole else _Answers(data, reading)
+    reader = (_WholeRows if whole else _Answers)(data, reading, offers)
     number = 0
     for offset, read in line_chunks(path):
         for start, part in counting_parts(read, marks[number : number + len(read)]):
@@ -228,9 +238,10 @@ _UNMEASURED: KindKey = (None, None, None, None, False, 0, 0)
 class _Answers:
     """Keeps rows from their answers alone, in one pass: a million rows should take seconds."""
 
-    def __init__(self, data: PackedRun, reading: Reading) -> None:
+    def __init__(self, data: PackedRun, reading: Reading, offers: dict[bytes, Offer]) -> None:
         self._data = data
         self._columns = data.columns
+        self._offers = offers
         self._hashes = digest_hashes if reading.digests else quick_hashes
         self._trusting = not reading.requests
         """What the older verifier found valid is taken as valid."""
@@ -269,7 +280,7 @@ class _Answers:
 
         `at` says how many rows come before this one that are not in the columns yet.
         """
-        offer = read_offer(bytes(_offered(row, line).tools))
+        offer = offer_of(bytes(_offered(row, line).tools), self._offers)
         verdicts: list[bool | None] = []
         buckets: list[str] = []
         for call in calls:
@@ -284,8 +295,8 @@ class _Answers:
 class _WholeRows(_Answers):
     """Reads the requests too, so that rows can be matched by content."""
 
-    def __init__(self, data: PackedRun, reading: Reading) -> None:
-        super().__init__(data, reading)
+    def __init__(self, data: PackedRun, reading: Reading, offers: dict[bytes, Offer]) -> None:
+        super().__init__(data, reading, offers)
         self._samplings: dict[Any, int] = {}
 
     def add(self, rows: Sequence[AnswerRow], lines: Sequence[bytes]) -> None:
@@ -296,7 +307,7 @@ class _WholeRows(_Answers):
         """Keep what was asked; gives back the number of turns."""
         assert isinstance(row, ResultRow)
         request = row.request
-        offer = read_offer(bytes(request.tools))
+        offer = offer_of(bytes(request.tools), self._offers)
         messages = _decode(request.messages) if request.messages else None
         turns = user_turns(messages)
         body = {
