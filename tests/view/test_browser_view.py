@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from toolcert.runs.writer import RunWriter, write_manifest
 from toolcert.view.viewer import Viewer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.needs("browser")
 RUN = "runs/c41e88d0"
@@ -149,6 +150,70 @@ def test_the_keyboard_alone_is_enough(
     page.wait_for_selector("table.runs")
 
 
+@pytest.mark.parametrize("act", ["End", "search"])
+def test_what_is_done_while_the_run_is_read_is_not_undone(
+    viewed: Callable[..., Viewer], visit: Callable[..., Page], small_run: Path, act: str
+) -> None:
+    """The list goes to the case that was open before; who has moved or searched since stays there."""
+    page = visit(viewed(small_run.parent), f"{RUN}?q=outcome%3Afailed")
+    shown(page)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".judgement")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"/api/runs/[^/?]+\?"), hold)
+    page.keyboard.press("Escape")
+    shown(page)
+    page.fill("section input[type=search]", "")
+    total(page, "120 cases in")
+    if act == "End":
+        page.locator(".vgrid").focus()
+        page.keyboard.press("End")
+    with page.expect_response(re.compile(r"/cases\?.*\bcase=")):  # where is the case that was open before?
+        held.pop().continue_()
+    page.wait_for_timeout(300)
+    assert page.locator(".vrow.selected a").inner_text() == ("120" if act == "End" else "1")
+
+
+def test_a_key_that_moves_nothing_does_not_keep_the_list_from_the_case_that_was_open(
+    viewed: Callable[..., Viewer], visit: Callable[..., Page], small_run: Path
+) -> None:
+    page = visit(viewed(small_run.parent), f"{RUN}?case=row-6")
+    page.wait_for_selector(".judgement")
+    held: list[Route] = []
+    pressed = False
+
+    def hold(route: Route) -> None:
+        if pressed:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(re.compile(r"/cases\?.*\bstart="), hold)
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".vgrid", state="attached")
+    page.keyboard.press("j")
+    while not held:
+        page.wait_for_timeout(50)
+    pressed = True
+    for route in held:
+        route.continue_()
+    page.wait_for_selector(".vrow.selected a:text-is('6')")
+
+
+def test_an_address_with_an_order_that_is_not_known_shows_the_cases(
+    viewed: Callable[..., Viewer], visit: Callable[..., Page], small_run: Path
+) -> None:
+    page = visit(viewed(small_run.parent), f"{RUN}?sort=bogus&q=%20%20")
+    total(page, "120 cases in")
+    assert shown(page)[0] == "1"
+    assert page.locator("section [role=alert]").inner_text() == ""
+
+
 def test_a_pause_of_a_stream_is_seen_in_the_waterfall(
     viewed: Callable[..., Viewer], visit: Callable[..., Page], stalled_runs: Path
 ) -> None:
@@ -249,7 +314,9 @@ def test_two_runs_side_by_side_say_what_changed_by_a_test(
     viewed: Callable[..., Viewer], visit: Callable[..., Page], pair: Path
 ) -> None:
     page = visit(viewed(pair))
-    for box in page.locator("td.choose input").all():
+    boxes = page.locator("td.choose input")
+    boxes.nth(1).wait_for()  # the page is there before its list is
+    for box in boxes.all():
         box.check()
     page.get_by_role("button", name="Side by side").click()
     page.wait_for_selector(".certificate .kind")

@@ -13,7 +13,7 @@ const SHOWN = 12;
 
 export function caseList(main, { run, go, from }) {
   const base = `/runs/${encodeURIComponent(run)}`;
-  let reading = true, several = false, first = null, total = 0, selected = 0, generation = 0, pages = new Map(), asked = new Set();
+  let reading = true, several = false, first = null, total = 0, selected = 0, moved = false, generation = 0, pages = new Map(), asked = new Set();
   const output = el("output", { role: "status" });
   const trouble = el("p.t-bad", { role: "alert" });
   const search = el("input", { type: "search", name: "q", "aria-label": "Search cases", placeholder: "Words, or outcome:failed finding:args.schema latency>2" });
@@ -31,14 +31,15 @@ export function caseList(main, { run, go, from }) {
     el("form.controls", { role: "search", on: { submit: (event) => { event.preventDefault(); write(); } } }, el("label.whole.wide", {}, search), el("label", {}, "Order ", order), button("Reset", () => { search.value = ""; order.value = ""; write(); }), output),
     trouble, el("div.browse", {}, fold, el("div", {}, view, none)))]);
 
-  const asking = () => ({ q: search.value.trim(), sort: order.value });
-  const write = () => go(address(base, asking()), { replace: true });
+  /** What the address asks for; the fields may be ahead of it while somebody types. */
+  const asking = () => { const { q = "", sort = "" } = state(); return { q: q.trim(), sort: ORDERS.some(([known]) => known === sort) ? sort : "" }; };
+  const write = () => go(address(base, { q: search.value.trim(), sort: order.value }), { replace: true });
   search.addEventListener("input", after(50, write));
   order.addEventListener("change", write);
 
   /** The state of the address is the state of the list. */
   function read() {
-    const { q = "", sort = "" } = state();
+    const { q, sort } = asking();
     if (document.activeElement !== search) search.value = q;
     order.value = sort;
     restart();
@@ -68,8 +69,9 @@ export function caseList(main, { run, go, from }) {
       output.textContent = `${plural(total, "case")}${asking().q ? " found" : ""} in ${Math.max(1, Math.round(told.took * 1000))} ms`;
       draw();
     } catch (error) {
+      if (mine !== generation) return;
       asked.delete(page);
-      if (mine === generation) trouble.textContent = error.message;
+      trouble.textContent = error.message;
     }
   }
 
@@ -129,6 +131,7 @@ export function caseList(main, { run, go, from }) {
   }
 
   function select(at) {
+    moved ||= total > 0;
     selected = Math.max(0, Math.min(total - 1, at));
     const top = offset(), y = selected * ROW;
     if (y < top) move(y); else if (y + ROW > top + height()) move(y + ROW - height());
@@ -185,11 +188,11 @@ export function caseList(main, { run, go, from }) {
       draw();
       if (total === 0 && none.classList.contains("shown")) setTotal(0);
     },
-    /** Go to the case that was open before. */
+    /** Go to the case that was open before, unless somebody has moved or searched meanwhile. */
     async back() {
       if (!from) return;
       const [{ place }] = await Promise.all([get(`/api${base}/cases`, { ...asking(), case: from, count: 1 }), first]);
-      if (place < 0) return;
+      if (place < 0 || moved || generation > 1 || view.scrollTop > 0) return;
       select(place);
       view.scrollIntoView({ block: "nearest" });
     },
