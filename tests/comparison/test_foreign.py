@@ -12,7 +12,7 @@ import pytest
 from support.comparison_runs import Row, write_results
 from toolcert.comparison.read import older_file as foreign
 from toolcert.comparison.read.older_file import Reading, quick_hashes, read_results
-from toolcert.comparison.read.packed_run import By, PackedRun, line_chunks
+from toolcert.comparison.read.packed_run import By, PackedRun
 from toolcert.core.errors import InputError
 from toolcert.verification.older_results import Call, Function, decode_answers
 
@@ -149,21 +149,6 @@ def test_each_row_is_found_again_in_its_file(usual, tmp_path):
     path.write_text("".join(lines))
     data = read_results(path, "results", Reading(requests=False))
     assert [json.loads(data.line(place)) for place in range(200)] == usual
-
-
-@pytest.mark.parametrize("lines_before", [0, 9, 63, 64])
-def test_what_is_added_to_a_torn_line_while_it_is_read_is_not_a_line(usual, lines_before, tmp_path):
-    """A run that goes on may complete its last line between two looks at the file."""
-    path = tmp_path / "results.jsonl"
-    lines = [json.dumps(line) + "\n" for line in usual]
-    path.write_text("".join(lines[:lines_before]) + lines[lines_before][:50])
-    read = []
-    for _, chunk in line_chunks(path):
-        read += chunk
-        with path.open("a") as file:
-            file.write(lines[lines_before][50:])
-    assert b"".join(read[:lines_before]).decode() == "".join(lines[:lines_before])
-    assert [line.decode() for line in read[lines_before:]] in ([lines[lines_before][:50]], [lines[lines_before]], [])
 
 
 def test_two_rows_on_one_line_are_not_read_the_fast_way(usual):

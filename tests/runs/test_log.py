@@ -16,6 +16,7 @@ from toolcert.core.events import CaseFinished
 from toolcert.core.records import Manifest, Record
 from toolcert.core.targets import EndpointSpec
 from toolcert.core.values import JsonObject
+from toolcert.runs import reader
 from toolcert.runs.reader import RunReader
 from toolcert.runs.resume import resume, start_afresh
 from toolcert.runs.writer import MANIFEST, RECORDS, RunWriter, hold, repair_tail
@@ -69,6 +70,24 @@ def test_a_torn_last_line_is_cut_off_on_resume(tmp_path: Path, torn: bytes) -> N
     measured = resume(tmp_path, manifest())
     assert len(measured) == 2
     assert cases(tmp_path) == ["e/m/p/1", "e/m/p/2"]
+
+
+@pytest.mark.parametrize("longest", [1 << 30, 40])
+@pytest.mark.parametrize("added", [b'":1}\n', b'":1}\n{"b":2}\n', b'":1', b"\n"])
+def test_what_is_added_to_a_torn_line_while_it_is_read_is_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, longest: int, added: bytes
+) -> None:
+    """A run in progress may complete its last line just after it was read, and write more."""
+    monkeypatch.setattr(reader, "LONGEST_LINE", longest)
+    path = tmp_path / RECORDS
+    written = [b'{"number":1,"text":"one"}\n', b'{"number":2,"text":"two"}\n', b'{"a']
+    path.write_bytes(b"".join(written))
+    with path.open("rb") as file:
+        lines = reader.bounded_lines(file, path)
+        read = [next(lines) for _ in written]
+        with path.open("ab") as more:
+            more.write(added)
+        assert [*read, *lines] == written
 
 
 def test_resume_keeps_what_is_settled_and_asks_the_rest_again(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ _COUNTS, _SUPERSEDED, _GONE = range(3)
 _LAST_MOMENT = 253402300799.0
 """The end of the year 9999."""
 _CASE = b'"case":"'
+_NEWLINE = 10
 LINES_BUFFER = 1 << 20
 """Bytes read at once: lines of some kilobytes are read several times as fast as through the usual buffer."""
 LONGEST_LINE = 1 << 30
@@ -182,10 +183,16 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 
 def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    """The lines of an open file. A run that somebody sent may hold one that fills the memory: that is refused."""
+    """The lines of an open file. A run that somebody sent may hold one that fills the memory: that is refused.
+
+    A line without an end is the last. A run in progress may go on with it while it is read; that is no further line.
+    """
     # No line is longer than its file; a pipe has no length.
     short = 0 < os.fstat(file.fileno()).st_size < LONGEST_LINE
-    return iter(file) if short else _refusing_long_lines(file, path)
+    for line in file if short else _refusing_long_lines(file, path):
+        yield line
+        if line[-1] != _NEWLINE:
+            break
 
 
 def _refusing_long_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:

@@ -234,10 +234,7 @@ def line_chunks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     with path.open("rb", buffering=_BUFFER) as file:
         lines = bounded_lines(file, path)
         while chunk := list(islice(lines, CHUNK)):
-            ended = len(chunk) < CHUNK or chunk[-1][-1] != _NEWLINE
             yield offset, chunk
-            if ended:  # what a run in progress has added since may begin within a line
-                break
             offset = file.tell()
 
 
