@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 import statistics
+import time
+from collections import Counter
 
 import pytest
 
@@ -92,6 +94,31 @@ def test_binomial_draws_have_the_right_distribution(n, p):
     assert sum(draws) / len(draws) == pytest.approx(n * p, abs=4 * spread / 4000**0.5 + 1e-9)
     assert statistics.stdev(draws) == pytest.approx(spread, rel=0.08)
     assert all(0 <= draw <= n for draw in draws)
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(12, 0.3), (12, 0.7), (500, 0.01), (1, 0.5), (2, 0.5), (0, 0.4), (5, 0.0), (5, 1.0)]
+)
+def test_small_binomial_draws_are_exact(n, p):
+    """Every number as often as its probability says, the ends included."""
+    rng, times = random.Random(2), 20_000
+    drawn = Counter(binomial(n, p, rng) for _ in range(times))
+    for k in range(n + 1):
+        chance = math.comb(n, k) * p**k * (1 - p) ** (n - k)
+        assert drawn.pop(k, 0) == pytest.approx(times * chance, abs=5 * math.sqrt(times * chance * (1 - chance)) + 1)
+    assert not drawn
+
+
+def test_the_rarest_draw_of_many_trials_takes_no_longer_than_others():
+    """Their probabilities, rounded, may sum to less than what was drawn."""
+
+    class Rare(random.Random):
+        def random(self):
+            return 1 - 2**-53
+
+    begun = time.process_time()
+    assert 0 <= binomial(100_000_000, 1e-6, Rare()) <= 1000
+    assert time.process_time() - begun < 1
 
 
 def kappa_of(sums):

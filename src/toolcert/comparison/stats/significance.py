@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from toolcert.core.errors import UsageError
-from toolcert.core.statistics.p_values import binomial_tail, log_choose, mcnemar
+from toolcert.core.statistics.p_values import binomial_point, binomial_tail, mcnemar
 from toolcert.core.statistics.rates import Interval, normal_quantile
 from toolcert.core.values import Value
 
@@ -56,8 +56,7 @@ def _convolved(first: Sequence[float], second: Sequence[float]) -> list[float]:
 
 
 def _binomial_distribution(n: int, p: float) -> Sequence[float]:
-    logs = (log_choose(n, k) + k * math.log(p) + (n - k) * math.log1p(-p) for k in range(n + 1))
-    return [math.exp(value) for value in logs]
+    return [binomial_point(k, n, p) for k in range(n + 1)]
 
 
 def _normal_tail(k: int, chances: Mapping[float, int]) -> float:
@@ -249,7 +248,7 @@ def chance_to_find(rows: int, effect: float, noise: float, alpha: float) -> floa
     step = max(1, (last - first) // _POINTS)
     total = found = 0.0
     for m in range(first, last + 1, step):
-        weight = _binomial_pmf(m, rows, discordant)
+        weight = binomial_point(m, rows, discordant) if discordant < 1 else float(m == rows)
         total += weight
         found += weight * binomial_tail(_critical(m, alpha), m, share)
     return found / total if total else 0.0
@@ -265,10 +264,3 @@ def _critical(m: int, alpha: float) -> int:
         else:
             low = middle + 1
     return low
-
-
-def _binomial_pmf(k: int, n: int, p: float) -> float:
-    if p >= 1:
-        return float(k == n)
-    log = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(log + k * math.log(p) + (n - k) * math.log1p(-p))

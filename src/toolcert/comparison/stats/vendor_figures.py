@@ -31,6 +31,7 @@ from toolcert.comparison.stats.confusion import (
     with_errors,
 )
 from toolcert.core.exchanges import ToolCall
+from toolcert.core.statistics.p_values import binomial_point
 from toolcert.core.statistics.rates import Interval, Rate, wilson
 from toolcert.core.text.json_value import same_value
 from toolcert.core.values import JsonObject, Value
@@ -148,12 +149,22 @@ def binomial(n: int, p: float, rng: Random) -> int:
     mean = n * p
     if mean > _EXACT_MEAN:
         return min(n, max(0, round(rng.gauss(mean, math.sqrt(mean * (1 - p))))))
-    odds, point, chance, successes = p / (1 - p), rng.random(), math.exp(n * math.log1p(-p)), 0
-    while point > chance and successes < n:
-        point -= chance
-        chance *= odds * (n - successes) / (successes + 1)
-        successes += 1
-    return successes
+    # From the middle outwards: nearly all draws end within a few steps of it.
+    low = high = middle = int(mean)
+    below = above = binomial_point(middle, n, p) if mean else 1.0
+    point, odds = rng.random() - above, p / (1 - p)
+    while point > 0 and (above or below):
+        above *= odds * (n - high) / (high + 1)
+        high += 1
+        point -= above
+        if point <= 0:
+            return high
+        below *= low / (odds * (n - low + 1))
+        low -= 1
+        point -= below
+        if point <= 0:
+            return low
+    return middle
 
 
 def _percentiles(drawn: Sequence[float], confidence: float) -> Interval | None:

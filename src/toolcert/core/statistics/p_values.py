@@ -26,14 +26,18 @@ def _upper_sum(k: int, n: int, p: float) -> float:
     """Sum of the probabilities of k, k+1, ..., n; terms shrink fast above the mean."""
     if k > n:
         return 0.0
-    log_first = log_choose(n, k) + k * math.log(p) + (n - k) * math.log1p(-p)
     term, total, odds = 1.0, 1.0, p / (1 - p)
     for x in range(k, n):
         term *= (n - x) / (x + 1) * odds
         total += term
         if term < total * 1e-17:
             break
-    return math.exp(log_first) * total
+    return binomial_point(k, n, p) * total
+
+
+def binomial_point(k: int, n: int, p: float) -> float:
+    """P(X = k) for X of n trials with probability p, neither 0 nor 1."""
+    return math.exp(log_choose(n, k) + k * math.log(p) + (n - k) * math.log1p(-p))
 
 
 def log_choose(n: int, k: int) -> float:
