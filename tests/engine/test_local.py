@@ -38,7 +38,7 @@ class Server:
         self.asked.append(request.model)
         self.now += 1
         self.most = max(self.most, self.now)
-        await asyncio.sleep(self.seconds)
+        await self.think()
         self.now -= 1
         for number in range(1, self.attempts + 1):
             self.sent += 1
@@ -46,6 +46,22 @@ class Server:
                 on_attempt(Attempt(number=number, started_at=0.0, fault=BUSY if number < self.attempts else None))
             await asyncio.sleep(0)
         return Exchange(request=request, status=200)
+
+    async def think(self) -> None:
+        await asyncio.sleep(self.seconds)
+
+
+class ServerOfRounds(Server):
+    """Answers all that is asked within a while at the same moment: timers of their own may go off one by one."""
+
+    _round: asyncio.Future[None] | None = None
+
+    async def think(self) -> None:
+        if self._round is None or self._round.done():
+            loop = asyncio.get_running_loop()
+            self._round = loop.create_future()
+            loop.call_later(self.seconds, self._round.set_result, None)
+        await asyncio.shield(self._round)
 
 
 class OneRequest:
@@ -294,7 +310,7 @@ class JudgedLater(OneRequest):
 
 
 async def run_judged_later(plan: Cases, handlers: list[Handler], *, concurrency: int = 2) -> JudgedLater:
-    server = Server(0.01)
+    server = ServerOfRounds(0.01)
     work = JudgedLater(server)
     engine = LocalEngine(
         {"a": server, "b": server}, concurrency={"a": concurrency, "b": concurrency}, handlers=handlers

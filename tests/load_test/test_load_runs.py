@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from toolcert.core.findings import Severity
 from toolcert.core.records import LoadFacts, LoadPhase, Manifest, ProbeFacts, Record
 from toolcert.load_test import summary as load_summary
 from toolcert.probes.summary.load_tally import LevelTally, LoadTally
+from toolcert.runs.reader import RunReader
 from toolcert.simulate import Vendor
 from toolcert.simulate.faults import SeenBy, all_faults
 
@@ -34,12 +36,20 @@ def loaded(model: str, folder: Path, *, latency: str = "0.02", **options: object
         return toolcert.load(vendor.url, LoadOptions(**settings))  # type: ignore[arg-type]
 
 
+def stood_still(folder: Path) -> bool:
+    """Whether the whole machine was paused for seconds, as virtual ones are: a load held meanwhile shows nothing."""
+    ends = sorted(record.at for record in RunReader(folder).heads())
+    return any(later - earlier > 4 for earlier, later in pairwise(ends))
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("fault", [one for one in all_faults() if one.seen_by is SeenBy.LOAD], ids=lambda one: one.code)
 def test_every_fault_that_load_reveals_is_named_and_nothing_else(fault: object, tmp_path: Path) -> None:
     code = fault.code  # type: ignore[attr-defined]
     option, more = STRONG[code]
     run = loaded(f"fault:{code}:{option}", tmp_path / "run", **more)
+    if stood_still(tmp_path / "run"):
+        run = loaded(f"fault:{code}:{option}", tmp_path / "again", **more)
     assert [found.code for found in run.summary.findings] == [code]
     errors = [found for found in run.summary.findings if found.severity is Severity.ERROR]
     assert bool(errors) == bool(run.summary.verdict.caps)
