@@ -13,6 +13,7 @@ from toolcert import (
     CompareOptions,
     Endpoint,
     Keep,
+    LoadOptions,
     Match,
     ProbeOptions,
     Trigger,
@@ -20,6 +21,7 @@ from toolcert import (
     VerifyOptions,
     compare,
 )
+from toolcert.api.daily import DailyOptions
 from toolcert.core.errors import ConfigurationError
 from toolcert.core.targets import Timeouts
 
@@ -130,3 +132,10 @@ def test_an_empty_key_is_refused() -> None:
 def test_runs_to_compare_are_names_or_paths() -> None:
     with pytest.raises(UsageError, match="named by text or paths"):
         compare([7], ["run"])  # type: ignore[list-item] # wrong on purpose
+
+
+@pytest.mark.parametrize("options", [ProbeOptions, VerifyOptions, CompareOptions, LoadOptions, DailyOptions])
+def test_options_are_given_by_keyword_only(options: Callable[..., object]) -> None:
+    """Their order is nothing that a program may rely on."""
+    with pytest.raises(TypeError, match="positional"):
+        options("faithful")

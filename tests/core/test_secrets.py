@@ -216,6 +216,15 @@ def test_a_secret_is_erased_in_every_disguise(echo: str) -> None:
         assert form not in erased
 
 
+@pytest.mark.parametrize("key", ["пароль-ключ", "пароль🔑ключ", "密码密码密码密码", "\ud83d" * 9, "--------+"])
+def test_a_secret_without_plain_letters_is_erased_in_every_disguise(key: str) -> None:
+    eraser = Eraser([Secret(key, source="test")])
+    data = key.encode("utf-8", "surrogatepass")
+    for echo in (key[::-1], data.hex(), base64.b64encode(data).decode()):
+        assert echo not in eraser.text(f"it says {echo}.")
+    assert eraser.bytes(b"no secret, \xff") == b"no secret, \xff"
+
+
 def test_a_short_secret_is_not_looked_for_in_disguise() -> None:
     """Its forms would occur by chance."""
     assert eraser("abcdef").text("fedcba 616263646566") == "fedcba 616263646566"

@@ -149,7 +149,7 @@ def _dated(folder: Path, name: re.Pattern[str]) -> list[tuple[str, Path]]:
     return [(match.group(1), path) for match, path in found if match is not None]
 
 
-class DailyOptions(KeywordOptions):
+class DailyOptions(KeywordOptions, kw_only=True):
     """Where the daily run keeps what; the names are those of the command's options."""
 
     history: str

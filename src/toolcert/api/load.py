@@ -38,7 +38,7 @@ from toolcert.settings.options.probe import LOAD_LEVEL, LOAD_PAIRS
 from toolcert.version import __version__
 
 
-class LoadOptions(KeywordOptions):
+class LoadOptions(KeywordOptions, kw_only=True):
     """How to load; the names are those of the command's options."""
 
     model: tuple[str, ...] = ()

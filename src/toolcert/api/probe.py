@@ -45,7 +45,7 @@ from toolcert.settings.options.probe import LOAD_PAIRS
 from toolcert.version import __version__
 
 
-class ProbeOptions(KeywordOptions):
+class ProbeOptions(KeywordOptions, kw_only=True):
     """How to probe; the names are those of the command's options."""
 
     model: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from toolcert.core.errors import UsageError
 from toolcert.settings.keyword_options import KeywordOptions
 
 
-class CompareOptions(KeywordOptions):
+class CompareOptions(KeywordOptions, kw_only=True):
     """What a comparison counts as a call, as the same row, and as the same; the names are those of the command."""
 
     trigger: Trigger = Trigger.PAYLOAD

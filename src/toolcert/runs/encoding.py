@@ -30,6 +30,7 @@ MOST_KEPT = 16 * 1024 * 1024
 CUT_TO = 64 * 1024
 """Bytes that are kept of a longer one, beside its length and digest."""
 DETAIL_MARK = b',"detail":'
+_NEWLINE, _RETURN = b"\n\r"
 
 
 class Keep(StrEnum):
@@ -252,7 +253,7 @@ def _raw_forms(
 
 def _is_one_line_json(payload: bytes) -> bool:
     # Outer white space or a newline would not survive the splice, so such an answer is kept as text.
-    if payload[:1] not in (b"{", b"[") or payload[-1:] not in (b"}", b"]") or b"\n" in payload or b"\r" in payload:
+    if payload[:1] not in (b"{", b"[") or payload[-1:] not in (b"}", b"]") or _NEWLINE in payload or _RETURN in payload:
         return False
     if nested_deeper_than(MAX_DEPTH, payload):
         return False

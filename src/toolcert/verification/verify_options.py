@@ -95,7 +95,7 @@ def completion_request(body: JsonObject, adapter: ModelAdapter) -> Request:
     return Request(body=kept | {"prompt": prompt}, kind=RequestKind.COMPLETIONS)
 
 
-class VerifyOptions(KeywordOptions):
+class VerifyOptions(KeywordOptions, kw_only=True):
     """How to verify; the names are those of the command's options."""
 
     model: str

@@ -32,8 +32,6 @@ _LOOKAROUND = lazy_pattern(r"\(\?<?[=!]|\\[1-9k]")
 _CHARACTERS_PER_STEP = 100
 _LARGE_IN_PATTERN = lazy_pattern(rb"\{\d|\\\\[dDpPsSwW]")
 """A bounded repeat, or a class of characters: what makes a compiled pattern larger than its text."""
-_AFFORDABLE = 10_000_000
-"""Bytes of a schema times those of a value: below this nothing has to be counted."""
 _WALKED_AGAIN = 3
 """How often `unevaluatedProperties` and its like make a validator go through the same value again, at most."""
 _SAME_VALUE = ("allOf", "anyOf", "oneOf")
@@ -76,14 +74,20 @@ class SchemaCost:
 
     def affords(self, value: Any, length: int) -> bool:
         """Whether a value, which is so many bytes of JSON, can be judged in bounded time."""
-        small = self._is_tree and length <= _LONG * 10 and length * self._length <= _AFFORDABLE
+        small = length <= _LONG * 10 and self._takes_at_most(MOST_WORK, length)
         return small or self.work(value) <= MOST_WORK
 
     def most_errors(self, value: Any, length: int) -> int:
         """How many errors can be listed in bounded time: a thousand, the first alone, or none."""
-        if self.work(value) * (1 + length // 1000) <= _MOST_WORK_FOR_ERRORS:
+        small = length < _LONG and self._takes_at_most(_MOST_WORK_FOR_ERRORS, length)
+        if small or self.work(value) * (1 + length // 1000) <= _MOST_WORK_FOR_ERRORS:
             return MANY_ERRORS
         return int(self._most_reasons * length <= _MOST_CHARACTERS_IN_ERRORS)
+
+    def _takes_at_most(self, steps: int, length: int) -> bool:
+        """Whether that is certain without counting, what patterns take for long texts aside."""
+        # A part of a value is at least two bytes, and a tree takes no more steps for it than it has characters itself.
+        return self._is_tree and length * self._length <= 2 * steps
 
     def work(self, value: Any) -> int:
         """The steps for a value, or a few more; counting stops soon after `MOST_WORK`."""

@@ -52,7 +52,9 @@ def nested_deeper_than(levels: int, text: str | bytes) -> bool:
     if len(text) <= levels:
         return False
     if isinstance(text, bytes):
-        return text.count(b"[") + text.count(b"{") > levels and _depth(text.decode("utf-8", "replace")) > levels
+        # To take a character out shows how often it is there, several times as fast as `count`.
+        others = len(text.replace(b"[", b"")) + len(text.replace(b"{", b""))
+        return 2 * len(text) - others > levels and _depth(text.decode("utf-8", "replace")) > levels
     return text.count("[") + text.count("{") > levels and _depth(text) > levels
 
 
