@@ -107,6 +107,20 @@ def test_two_tools_in_one_answer(prompt: str) -> None:
     assert found == [("get_weather", {"city": "Tokyo"}), ("calculate", {"expression": "25 * 4"})]
 
 
+@pytest.mark.parametrize("city", ["Timesav", "Minusor", "Locator", "Recorum", "Mathema"])
+def test_a_name_is_not_taken_for_a_word_that_begins_like_it(city: str) -> None:
+    """Probes make names up; some begin like the words by which a tool is recognised."""
+    record = tool("record", "Delete or record the location of a reminder.", obj(location=STRING))
+    asked = ("get_weather", {"city": city})
+    assert calls(ask(f"Get the weather in {city}.", CALCULATE, record, WEATHER)) == [asked]
+    both = ask(f"Get the weather in {city}. Also calculate 702 * 73. Call both tools.", CALCULATE, WEATHER)
+    assert calls(both) == [asked, ("calculate", {"expression": "702 * 73"})]
+
+
+def test_a_word_of_a_tool_counts_with_a_capital_too() -> None:
+    assert calls(ask("What is the Weather in Paris?", CALCULATE, WEATHER)) == [("get_weather", {"city": "Paris"})]
+
+
 @pytest.mark.parametrize(
     "prompt",
     [

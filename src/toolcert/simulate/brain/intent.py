@@ -172,6 +172,8 @@ _ALIKE = {
     "searc": {"googl"},
 }
 """Stems that mean the same."""
+_NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
+"""A word with a capital within a sentence: the city of Timesav has nothing to do with "times"."""
 _FITS = 3
 """Points that make a tool fit: its name, or three words of its description."""
 
@@ -186,20 +188,21 @@ def best_tool(text: str, tools: list[Tool]) -> Tool | None:
 
 def _points(text: str, tool: Tool) -> int:
     """How well the words of the text fit a tool: its name and verb count most, then description and parameters."""
-    heard, name, purpose = _stems(text), _stems(tool.name), _stems(tool.description)
+    name, purpose, parameters = _stems(tool.name), _stems(tool.description), _parameters(tool)
+    known = {*words(" ".join((tool.name, tool.description, *parameters)))}
+    heard = _stems(_NAME.sub(lambda said: said[0] if said[0].lower() in known else "", text))
     verb = _stems(tool.description.partition(" ")[0])
     points = 3 * len(heard & (name | verb)) + min(len(heard & (purpose - name)), 3)
     points += 2 * sum(bool(heard & alike) for word, alike in _ALIKE.items() if word in name | purpose)
     if (name | purpose) & {"calcu", "mathe", "arith", "expre"} and _ARITHMETIC.search(text):
         points += 4
-    return points + (sum(bool(heard & known) for known in _parameters(tool)) if points else 0)
+    return points + (sum(bool(heard & _stems(one)) for one in parameters) if points else 0)
 
 
-def _parameters(tool: Tool) -> list[frozenset[str]]:
-    """The words of each parameter's name, and of each parameter's values."""
+def _parameters(tool: Tool) -> list[str]:
+    """Each parameter's name, and each parameter's values."""
     values = [schema.get("enum") for schema in tool.properties.values() if isinstance(schema, dict)]
-    listed = (" ".join(map(str, one)) for one in values if isinstance(one, list))
-    return [_stems(text) for text in (*tool.properties, *listed)]
+    return [*tool.properties, *(" ".join(map(str, one)) for one in values if isinstance(one, list))]
 
 
 @lru_cache(maxsize=4096)
