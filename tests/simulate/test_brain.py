@@ -117,8 +117,22 @@ def test_a_name_is_not_taken_for_a_word_that_begins_like_it(city: str) -> None:
     assert calls(both) == [asked, ("calculate", {"expression": "702 * 73"})]
 
 
-def test_a_word_of_a_tool_counts_with_a_capital_too() -> None:
-    assert calls(ask("What is the Weather in Paris?", CALCULATE, WEATHER)) == [("get_weather", {"city": "Paris"})]
+@pytest.mark.parametrize("cities", ["Paris and Timesav", "Timesav and Minusor", '"Timesav" and "Minusor"'])
+def test_names_that_stand_together_are_all_names(cities: str) -> None:
+    assert {name for name, _ in calls(ask(f"Get the weather in {cities}.", CALCULATE, WEATHER))} == {"get_weather"}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("What is the Weather in Paris?", "get_weather"),
+        ("Use the Calculator: what is 12 squared?", "calculate"),
+        ("Please Multiply 12 by 4", "calculate"),
+        ("Look for Orders of user u-17", "get_orders"),
+    ],
+)
+def test_a_word_of_a_tool_counts_with_a_capital_too(prompt: str, expected: str) -> None:
+    assert [name for name, _ in calls(ask(prompt, CALCULATE, WEATHER, GET_ORDERS))] == [expected]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,8 @@ def intents(task: str, tools: list[Tool]) -> list[Intent]:
     groups = [_named(part, group) for part, group in zip(parts, mentions, strict=True)]
     if not any(groups):
         forbidden = {one.tool.name for group in mentions for one in group}
-        groups = [_by_words(part, [tool for tool in tools if tool.name not in forbidden]) for part in parts]
+        allowed, names = [tool for tool in tools if tool.name not in forbidden], _names(task, tools)
+        groups = [_by_words(part, allowed, names) for part in parts]
     return _attach(parts, groups)
 
 
@@ -134,18 +135,33 @@ def _named(clause: str, mentions: list[_Mention]) -> list[Intent]:
     ]
 
 
-def _by_words(clause: str, tools: list[Tool]) -> list[Intent]:
+_NAMED = re.compile(r"""\b(?:at|for|from|in|to) ["'(]?([A-Z]\w+(?:["']?(?:,| and|, and)? ["']?[A-Z]\w+)*)""")
+"""What a task says of a place or a person, and of those named with it."""
+
+
+def _names(task: str, tools: list[Tool]) -> frozenset[str]:
+    """Names that say nothing about which tool is meant, though the city of Timesav begins like "times"."""
+    own = {word.removesuffix("s") for tool in tools for word in words(f"{tool.name} {tool.description}")}
+    found = (name for names in _NAMED.findall(task) for name in re.findall(r"[A-Z]\w+", names))
+    return frozenset(name for name in found if name.lower().removesuffix("s") not in own)
+
+
+def _by_words(clause: str, tools: list[Tool], names: frozenset[str]) -> list[Intent]:
     """The tools a clause asks for without naming them; parts joined by "and" may want different ones."""
+
+    def meant(text: str) -> Tool | None:
+        return best_tool(re.sub(r"\w+", lambda said: "" if said[0] in names else said[0], text), tools)
+
     found: list[Intent] = []
     for part in split(clause, _PART):
-        tool = best_tool(part, tools)
+        tool = meant(part)
         if tool is not None and not (found and found[-1].tool == tool):
             found.append(Intent(tool=tool, region=part, clause=clause))
         elif found:
             start = clause.find(found[-1].region)
             end = clause.find(part, start + len(found[-1].region)) + len(part)
             found[-1] = Intent(tool=found[-1].tool, region=clause[start:end], clause=clause)
-    if len(found) < 2 and (whole := best_tool(clause, tools)):
+    if len(found) < 2 and (whole := meant(clause)):
         return [Intent(tool=whole, region=clause, clause=clause)]
     return found
 
@@ -172,8 +188,6 @@ _ALIKE = {
     "searc": {"googl"},
 }
 """Stems that mean the same."""
-_NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
-"""A word with a capital within a sentence: the city of Timesav has nothing to do with "times"."""
 _FITS = 3
 """Points that make a tool fit: its name, or three words of its description."""
 
@@ -188,21 +202,20 @@ def best_tool(text: str, tools: list[Tool]) -> Tool | None:
 
 def _points(text: str, tool: Tool) -> int:
     """How well the words of the text fit a tool: its name and verb count most, then description and parameters."""
-    name, purpose, parameters = _stems(tool.name), _stems(tool.description), _parameters(tool)
-    known = {*words(" ".join((tool.name, tool.description, *parameters)))}
-    heard = _stems(_NAME.sub(lambda said: said[0] if said[0].lower() in known else "", text))
+    heard, name, purpose = _stems(text), _stems(tool.name), _stems(tool.description)
     verb = _stems(tool.description.partition(" ")[0])
     points = 3 * len(heard & (name | verb)) + min(len(heard & (purpose - name)), 3)
     points += 2 * sum(bool(heard & alike) for word, alike in _ALIKE.items() if word in name | purpose)
     if (name | purpose) & {"calcu", "mathe", "arith", "expre"} and _ARITHMETIC.search(text):
         points += 4
-    return points + (sum(bool(heard & _stems(one)) for one in parameters) if points else 0)
+    return points + (sum(bool(heard & known) for known in _parameters(tool)) if points else 0)
 
 
-def _parameters(tool: Tool) -> list[str]:
-    """Each parameter's name, and each parameter's values."""
+def _parameters(tool: Tool) -> list[frozenset[str]]:
+    """The words of each parameter's name, and of each parameter's values."""
     values = [schema.get("enum") for schema in tool.properties.values() if isinstance(schema, dict)]
-    return [*tool.properties, *(" ".join(map(str, one)) for one in values if isinstance(one, list))]
+    listed = (" ".join(map(str, one)) for one in values if isinstance(one, list))
+    return [_stems(text) for text in (*tool.properties, *listed)]
 
 
 @lru_cache(maxsize=4096)
